@@ -1,0 +1,58 @@
+"""Pegboard: a plugin-first framework for coding agents.
+
+What a plugin author needs is here: `tool`, the annotations, `Context`, `hookimpl`, `ToolError`, `Result`. What a program
+needs is `Board`. Names are looked up when first used, so that importing costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from pegboard.board import Board as Board
+    from pegboard.calls import Answer as Answer
+    from pegboard.calls import Ask as Ask
+    from pegboard.calls import Call as Call
+    from pegboard.calls import Deny as Deny
+    from pegboard.calls import Record as Record
+    from pegboard.calls import Result as Result
+    from pegboard.calls import Touch as Touch
+    from pegboard.context import Context as Context
+    from pegboard.context import SyncContext as SyncContext
+    from pegboard.errors import PegboardError as PegboardError
+    from pegboard.errors import ToolError as ToolError
+    from pegboard.hooks import Fragment as Fragment
+    from pegboard.hooks import hookimpl as hookimpl
+    from pegboard.tool import Tool as Tool
+    from pegboard.tool import tool as tool
+    from pegboard.touches import Fetches as Fetches
+    from pegboard.touches import Lists as Lists
+    from pegboard.touches import Reads as Reads
+    from pegboard.touches import Runs as Runs
+    from pegboard.touches import Writes as Writes
+
+_WHERE = {
+    "pegboard.board": ("Board",),
+    "pegboard.calls": ("Answer", "Ask", "Call", "Deny", "Record", "Result", "Touch"),
+    "pegboard.context": ("Context", "SyncContext"),
+    "pegboard.errors": ("PegboardError", "ToolError"),
+    "pegboard.hooks": ("Fragment", "hookimpl"),
+    "pegboard.tool": ("Tool", "tool"),
+    "pegboard.touches": ("Fetches", "Lists", "Reads", "Runs", "Writes"),
+}
+_NAMES = {name: module for module, names in _WHERE.items() for name in names}
+__all__ = [*sorted(_NAMES), "__version__"]  # noqa: PLE0604 - the names above
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562)."""
+    from importlib import import_module
+
+    module = _NAMES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'pegboard' has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value

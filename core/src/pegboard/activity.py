@@ -1,0 +1,101 @@
+"""The activity line of a call: glyph, verb, subject, details. Front ends draw it; it is never persisted.
+
+Everything comes from declarations: category, glyph, verb, summary, key_arg.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pegboard.blocks import Activity
+from pegboard.tool import Tool
+
+GLYPHS: dict[str, tuple[str, str]] = {
+    "read": ("←", "Read"),
+    "write": ("→", "Write"),
+    "search": ("%", "Search"),
+    "exec": ("$", "Run"),
+    "ask": ("~", "Ask"),
+    "todo": ("-", "Todo"),
+    "delegate": ("↳", "Call"),
+    "mcp": ("@", "Call"),
+}
+"""Glyph and verb by a tool's `category`."""
+
+_LONGEST = 60
+
+
+def activity_of(tool: Tool | None, requested: str, arguments: Any, *, params: bool = True) -> Activity:
+    """The activity line of a call; `verb` and `glyph` are empty for a tool without a known category.
+
+    `details` is the bracketed rest of the arguments (`[limit=20]`) if `params`; after a newline, what the tool's `summary`
+    says beyond its first line. Arguments are best given as they were validated: a synonym stands for nothing here."""
+    given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
+    if tool is None:
+        return Activity(glyph="", verb="", subject=requested)
+    declared = tool.declaration
+    glyph, verb = GLYPHS.get(declared.category or "", ("", ""))
+    glyph, verb = declared.glyph or glyph, declared.verb or verb
+    if glyph and not verb:
+        verb = tool.name.replace("_", " ").capitalize()
+    summary = _summary(tool, given)
+    subject, _, lines = (_subject(tool, given), "", "") if summary is None else summary.partition("\n")
+    details = _details(tool, given, summary) if params else ""
+    return Activity(glyph=glyph, verb=verb, subject=subject, details=details + ("\n" + lines if lines else ""))
+
+
+def summary_of(tool: Tool | None, requested: str, arguments: Any) -> str:
+    """`Grep TODO`: verb and subject in one line, for logs and lists."""
+    line = activity_of(tool, requested, arguments, params=False)
+    first = line.subject.split("\n", 1)[0]
+    return f"{line.verb or (tool.name if tool else '')} {first[:200]}".strip()
+
+
+def _summary(tool: Tool, given: Mapping[str, Any]) -> str | None:
+    """What the tool itself says of the call; None where it says nothing."""
+    if tool.declaration.summary is None:
+        return None
+    try:
+        said: Any = tool.declaration.summary(dict(given))
+    except Exception:  # isolates tools: a line for display may not stop a call (arguments are not validated yet)
+        return None
+    return said if isinstance(said, str) and said else None
+
+
+def _key(tool: Tool, given: Mapping[str, Any]) -> str | None:
+    """The argument that stands for the call: as declared, else the first that is touched, else the first given."""
+    return tool.declaration.key_arg or next((name for name, _ in tool.touched), None) or next(iter(given), None)
+
+
+def _subject(tool: Tool, given: Mapping[str, Any]) -> str:
+    value = given.get(_key(tool, given) or "", "")
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return _text(value)
+
+
+def _details(tool: Tool, given: Mapping[str, Any], summary: str | None) -> str:
+    """The arguments that the label does not show: not the key one, nor a text that the summary holds."""
+    key = _key(tool, given) if summary is None else tool.declaration.key_arg
+    shown = [
+        f"{name}={_short(value)}"
+        for name, value in given.items()
+        if name != key and not (summary and isinstance(value, str) and f" {value} " in f" {summary} ")
+    ]
+    return f"[{', '.join(shown)}]" if shown else ""
+
+
+def _short(value: Any) -> str:
+    """A value in one line: long text and text of several lines by its size."""
+    text = _text(value)
+    if isinstance(value, str) and "\n" in value:
+        lines = value.count("\n") + (not value.endswith("\n"))
+        return f"({lines} lines)"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

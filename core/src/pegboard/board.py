@@ -1,0 +1,371 @@
+"""The board: one loaded set of plugins, tools and settings. A program builds one, uses it, closes it.
+
+    board = Board.build(root=".")
+    agent = board.agent(board.session(), answers="--yes")
+    record = await agent.call("read_file", {"path": "README.md"}, caller="program")
+    await board.close()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pegboard import plugins
+from pegboard.agent import Agent
+from pegboard.calls import Call, Caller, Record
+from pegboard.config.load import Loaded, load
+from pegboard.config.places import config_file, find_root, state_folder
+from pegboard.contexts import lock_folder
+from pegboard.desk import Answers, Desk
+from pegboard.errors import ConfigError, PluginError
+from pegboard.events import AnyEvent
+from pegboard.guards import Guards, GuardSeat
+from pegboard.hooks import Fragment
+from pegboard.kit.workspace import Workspace
+from pegboard.lane import Lane
+from pegboard.models import Provider, ProviderSettings, ToolOffer
+from pegboard.plugins import Entry, Plugin
+from pegboard.policy import Policy
+from pegboard.prompt import system_prompt
+from pegboard.registry import Registry, SetInfo, matches
+from pegboard.road import Road
+from pegboard.running import Runner
+from pegboard.session import Session
+from pegboard.tool import BadTool, Tool
+from pegboard.touches import kinds_in
+
+ALWAYS_ON = "core"
+"""The set that `toolSets` cannot switch off."""
+EMBEDDED = "offline"
+"""The provider that needs no key, network or download: what answers when nothing else is there."""
+
+
+class Board:
+    """Plugins, tools and settings, loaded. Build it with `build`; close it."""
+
+    def __init__(
+        self,
+        *,
+        root: str,
+        loaded: Loaded,
+        registry: Registry,
+        guards: Guards,
+        entries: Sequence[Entry],
+        plugged: plugins.Loaded,
+        state: Path | None,
+        notes: Sequence[str],
+    ) -> None:
+        self.root = root
+        self.loaded = loaded
+        self.config = loaded.config
+        self.origins = loaded.origins
+        self.registry = registry
+        self.guards = guards
+        self.policy = Policy(loaded)
+        self.notes = list(notes)
+        self.failures = plugged.failures
+        self.state = state
+        self._entries = entries
+        self._plugged = plugged
+        self._agents: list[Agent] = []
+        outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
+        self._outside: Any = outside
+        self.workspace = self._workspace(None)
+
+    @classmethod
+    def build(
+        cls,
+        root: str | None = None,
+        *,
+        flags: Mapping[str, Any] | None = None,
+        user_file: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        state: Path | None = None,
+        extra: Iterable[Entry] = (),
+        discover: bool = True,
+        without_guard: Iterable[str] = (),
+    ) -> Board:
+        """Read the configuration, find and load plugins, register tools.
+
+        `flags` are settings by dotted key, above all others. `discover=False` loads the `extra` entries alone.
+
+        Raises:
+            ConfigError: a setting is wrong, or the root is not a folder.
+            PluginError: an installed guard does not load; nothing starts without it, unless it is named in `without_guard`.
+        """
+        environ = os.environ if environ is None else environ
+        entries = [*(plugins.scan() if discover else ()), *extra]
+        found, notes = find_root(root)
+        loaded = load(
+            user_file=user_file or config_file(environ),
+            root=found,
+            environ=environ,
+            flags=flags or {},
+            entries=frozenset(entry.name for entry in entries),
+        )
+        skipped = frozenset(without_guard)
+        chosen = [entry for entry in entries if _is_on(entry, loaded, skipped)]
+        where = {name: _where(loaded, name) for name in loaded.config.tables}
+        plugged = plugins.load_all(chosen, loaded.config.tables, where)
+        _insist_on_guards(plugged)
+        registry = _register(plugged, entries, loaded, notes)
+        notes += [f"without the guard {name!r}, as asked: what it protects is not protected" for name in sorted(skipped)]
+        notes = [*loaded.notes, *notes, *(failure.text for failure in plugged.failures), *_unknown_sets(loaded, entries)]
+        guards = Guards(
+            GuardSeat(guard, owner=plugin.entry.name, own=plugin.entry.own, timeout=loaded.config.plugins.guard_timeout)
+            for plugin, given in plugged.contributed("pegboard_guards")
+            for guard in given
+        )
+        return cls(
+            root=found,
+            loaded=loaded,
+            registry=registry,
+            guards=guards,
+            entries=entries,
+            plugged=plugged,
+            state=state or state_folder(environ),
+            notes=notes,
+        )
+
+    @property
+    def sessions_folder(self) -> Path | None:
+        """Where sessions are kept."""
+        return self.state / "sessions" if self.state else None
+
+    @property
+    def set_names(self) -> list[str]:
+        """The sets that loaded."""
+        return [info.name for info in self.registry.sets.values() if info.loaded]
+
+    def session(self, id: str | None = None, *, in_memory: bool = False) -> Session:
+        """Open a session, making it if it is missing; None: a fresh one.
+
+        Raises:
+            SessionError: the name is not one, or its log cannot be read.
+        """
+        if in_memory or self.sessions_folder is None:
+            return Session(id or "memory", self.root)
+        return Session.open(self.sessions_folder, id, self.root)
+
+    def offers(self, caller: Caller = "model") -> list[ToolOffer]:
+        """The tools that a caller is told of, in a stable order."""
+        if not self.config.tool_calling:
+            return []
+        return [_offer(tool) for tool in self.registry.tools if self.why_not(tool, caller) is None]
+
+    def why_not(self, tool: Tool, caller: Caller = "model") -> str | None:
+        """Why a registered tool is not offered: denied, caller, or None if it is."""
+        if self.policy.hidden(tool):
+            return "denied"
+        return None if caller in tool.declaration.callers else "caller"
+
+    def agent(
+        self, session: Session, *, answers: Answers = "headless", model: str | None = None, provider: Provider | None = None
+    ) -> Agent:
+        """An agent over this session. `provider` is given by tests and programs that bring their own.
+
+        Raises:
+            ConfigError: no such provider is installed.
+        """
+        name = model or self.config.model or EMBEDDED
+        provider = provider or self.provider(name)
+        agent = Agent(
+            session=session,
+            road=self.road(session, answers=answers, cautious=provider.cautious),
+            provider=provider,
+            model=name,
+            system=system_prompt(self.workspace, self.config, self._fragments()),
+            offers=self.offers,
+            sets=self.set_names,
+            not_loaded=[failure.entry.name for failure in self.failures],
+        )
+        session.observers += [_observer(plugin, observe) for plugin, observe in self._contributed("pegboard_observers")]
+        self._agents.append(agent)
+        return agent
+
+    def road(self, session: Session, *, answers: Answers = "headless", cautious: bool = False) -> Road:
+        """The road of one session."""
+        approvers = [(plugin.entry.name, approve) for plugin, approve in self._contributed("pegboard_approvers")]
+        desk = Desk(session, answers, approvers)
+        workspace = self._workspace(session.folder) if session.folder else self.workspace
+        runner = Runner(
+            workspace=workspace,
+            config=self.config,
+            session=session,
+            desk=desk,
+            settings={plugin.entry.name: plugin.settings for plugin in self._plugged.plugins},
+            locks=lock_folder(self.state) if self.state else None,
+        )
+        return Road(
+            registry=self.registry,
+            policy=self.policy,
+            guards=self.guards,
+            workspace=workspace,
+            config=self.config,
+            session=session,
+            desk=desk,
+            runner=runner,
+            cautious=cautious,
+        )
+
+    def provider(self, model: str) -> Provider:
+        """The provider of `provider/model`, imported now.
+
+        Raises:
+            ConfigError: it is not installed, or does not load.
+        """
+        name = model.split("/", 1)[0]
+        installed = [entry for entry in self._entries if entry.group == "pegboard.providers"]
+        entry = next((entry for entry in installed if entry.name == name), None)
+        if entry is None:
+            there = ", ".join(sorted(entry.name for entry in installed)) or "none"
+            raise ConfigError(f"model {model!r}: no provider {name!r} is installed (installed: {there}); nothing was started")
+        try:
+            make = plugins.import_guarded(entry)
+            table = {key: value for key, value in self.config.providers.get(name, {}).items() if key not in ("name", "root")}
+            made: Provider = make(msgspec.convert({**table, "name": name, "root": self.root}, ProviderSettings))
+        except plugins.LoadProblem as problem:
+            raise ConfigError(f"the provider {name!r} does not load: {problem}; nothing was started") from None
+        except msgspec.ValidationError as error:
+            raise ConfigError(f"[providers.{name}]: {error}; nothing was started") from None
+        return made
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | None = None, *, answers: Answers = "headless") -> Record:
+        """One call by a program, in a session of its own in memory."""
+        session = self.session(in_memory=True)
+        road = self.road(session, answers=answers)
+        try:
+            return await road.travel(Call(id="", name=name, arguments=dict(arguments or {}), caller="program"), Lane())
+        finally:
+            road.runner.close()
+            session.close()
+
+    async def close(self) -> None:
+        """Close every agent and let go of threads and files."""
+        await asyncio.gather(*(agent.close() for agent in self._agents))
+        self._agents.clear()
+        self.guards.close()
+
+    def _workspace(self, session: Path | None) -> Workspace:
+        checks = [self.guards.path] if self.guards.seats else []
+        return Workspace(self.root, checks, outside=self._outside, session=str(session) if session else None)
+
+    def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
+        return [(plugin, one) for plugin, given in self._plugged.contributed(hook) for one in given]
+
+    def _fragments(self) -> list[tuple[str, Fragment]]:
+        return [
+            (plugin.entry.name, fragment)
+            for plugin, fragment in self._contributed("pegboard_prompt")
+            if isinstance(fragment, Fragment)
+        ]
+
+
+def _is_on(entry: Entry, loaded: Loaded, without_guard: frozenset[str]) -> bool:
+    """Whether an installed plugin is loaded: the law of roles (design, Hooks)."""
+    config = loaded.config
+    match entry.group:
+        case "pegboard.toolsets":
+            selected = config.toolSets is None or entry.name in config.toolSets or entry.name == ALWAYS_ON
+            return selected and config.tools.switches.get(entry.name, True) and entry.name not in config.plugins.disable
+        case "pegboard.guards":
+            return entry.name not in without_guard
+        case "pegboard.approvers":
+            return entry.name in config.plugins.approvers and loaded.origin("plugins.approvers").layer == "user"
+        case "pegboard.rewriters":
+            return entry.name in config.plugins.rewriters and loaded.origin("plugins.rewriters").layer == "user"
+        case "pegboard.renderers" | "pegboard.observers" | "pegboard.prompts":
+            return entry.name not in config.plugins.disable
+        case _:
+            return False
+
+
+def _insist_on_guards(plugged: plugins.Loaded) -> None:
+    for failure in plugged.failures:
+        if failure.entry.group == "pegboard.guards":
+            raise PluginError(
+                failure.entry.name,
+                f"the guard {failure.entry.name!r} did not load ({failure.error}); nothing was started, since it may protect "
+                f"something. Mend or uninstall {failure.entry.distribution}, or start with --without-guard {failure.entry.name}.",
+            )
+
+
+def _register(plugged: plugins.Loaded, entries: Sequence[Entry], loaded: Loaded, notes: list[str]) -> Registry:
+    registry = Registry()
+    on = {plugin.entry.name for plugin in plugged.plugins}
+    for entry in entries:
+        if entry.group == "pegboard.toolsets":
+            registry.sets[entry.name] = SetInfo(
+                name=entry.name, distribution=entry.distribution, version=entry.version, loaded=entry.name in on
+            )
+    for plugin, functions in plugged.contributed("pegboard_tools"):
+        for function in functions:
+            try:
+                tool = Tool.of(function, owner=plugin.entry.name, set=plugin.entry.name)
+            except BadTool as error:
+                notes.append(f"plugin {plugin.entry.name!r}: {error}; that tool is left out")
+                continue
+            if not _switched_on(tool, loaded):
+                continue
+            left_out = registry.add(tool)
+            if left_out:
+                notes.append(left_out)
+    return registry
+
+
+def _switched_on(tool: Tool, loaded: Loaded) -> bool:
+    """`[tools] NAME = false`: off, not merely denied (decisions 11, 13, 18)."""
+    return all(on or not matches(token, tool) for token, on in loaded.config.tools.switches.items())
+
+
+def _unknown_sets(loaded: Loaded, entries: Sequence[Entry]) -> list[str]:
+    known = [entry.name for entry in entries if entry.group == "pegboard.toolsets"]
+    notes = []
+    for name in loaded.config.toolSets or ():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1, 0.5)
+            hint = f"did you mean {near[0]}? " if near else ""
+            notes.append(f"toolSets: no set {name!r} is installed; {hint}it would come with a package such as pegboard-tools-{name}")
+    return notes
+
+
+def _where(loaded: Loaded, table: str) -> str:
+    """The file and line of a plugin's table, for its errors."""
+    for key, origin in loaded.origins.items():
+        if key.split(".")[0] == table and origin.source:
+            return f"{origin.source.file}:{origin.source.line}"
+    return f"[{table}]"
+
+
+def _offer(tool: Tool) -> ToolOffer:
+    return ToolOffer(
+        name=tool.name,
+        description=tool.description,
+        parameters=tool.parameters,
+        examples=tool.declaration.examples,
+        effect=tool.effect,
+        category=tool.declaration.category,
+        touches={name: kind for name, node in tool.touched for kind in kinds_in(node)},
+    )
+
+
+def _observer(plugin: Plugin, observe: Any) -> Any:
+    failed = False
+
+    def told(event: AnyEvent) -> None:
+        nonlocal failed
+        if failed:
+            return
+        try:
+            observe(event)
+        except Exception:  # isolates plugins: an observer that fails is not asked again, and holds up nothing
+            failed = True
+
+    return told

@@ -1,0 +1,1 @@
+"""Configuration: layers, origins, and what an untrusted project may say."""

@@ -1,0 +1,58 @@
+"""Where things are: the workspace root, the user's configuration, the state folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pegboard.errors import ConfigError
+
+PROJECT_FOLDER = ".pegboard"
+
+
+def find_root(asked: str | None, cwd: str | None = None) -> tuple[str, list[str]]:
+    """The workspace root (decision 2), and notes about what was passed over.
+
+    `asked` if given; else the nearest folder upwards that holds `.pegboard/`, else the git root, else the current folder.
+    A marker that neither this user nor root owns is passed over: a shared folder must not choose the root for others.
+
+    Raises:
+        ConfigError: `asked` is not a folder.
+    """
+    if asked is not None:
+        if not os.path.isdir(asked):
+            raise ConfigError(f"--path {asked!r} is not a folder; nothing was started. Name an existing folder.")
+        return os.path.abspath(asked), []
+    here = Path(cwd or os.getcwd())
+    notes: list[str] = []
+    for marker in (PROJECT_FOLDER, ".git"):
+        for folder in (here, *here.parents):
+            try:
+                owner = os.lstat(folder / marker).st_uid
+            except OSError:
+                continue
+            if not hasattr(os, "getuid") or owner in (0, os.getuid()):
+                return str(folder), notes
+            notes.append(f"{folder / marker} belongs to someone else and was passed over; use --path to choose the root")
+    return str(here), notes
+
+
+def config_file(environ: Mapping[str, str]) -> Path:
+    """The user's own configuration file. `XDG_CONFIG_HOME` is honoured where it applies."""
+    return Path(environ.get("XDG_CONFIG_HOME") or _platform("user_config_dir")) / _sub(environ, "XDG_CONFIG_HOME") / "config.toml"
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    """Where sessions and locks are kept. `XDG_STATE_HOME` is honoured where it applies."""
+    return Path(environ.get("XDG_STATE_HOME") or _platform("user_state_dir")) / _sub(environ, "XDG_STATE_HOME")
+
+
+def _sub(environ: Mapping[str, str], name: str) -> str:
+    return "pegboard" if environ.get(name) else ""
+
+
+def _platform(function: str) -> str:
+    import platformdirs
+
+    return str(getattr(platformdirs, function)("pegboard", appauthor=False))

@@ -1,0 +1,70 @@
+"""Every error a caller may catch, as one tree.
+
+    PegboardError
+    ├── ToolError              a tool's expected failure; the model reads the text and adapts
+    │   └── DoorError          the workspace's door said no: outside, protected, not a regular file, stale ...
+    ├── Blocked                the road stopped a call before it ran: nothing happened
+    ├── Interrupted            the call was started and not finished: its effects are unknown
+    ├── ConfigError            a setting is wrong: which file, which line, what was expected
+    ├── PluginError            one plugin is at fault; `owner` is the name to disable
+    └── SessionError           a session's log cannot be read, locked or written
+
+Texts say what happened, whether anything was changed, and what to do next.
+"""
+
+from __future__ import annotations
+
+
+class PegboardError(Exception):
+    """Base of all errors a caller may catch."""
+
+
+class ToolError(PegboardError):
+    """A tool's expected failure: what happened; what was changed; what to do next.
+
+    The road records it as outcome `error` and adds the prefix `Error: ` once; raise it without.
+    """
+
+
+class DoorError(ToolError):
+    """The workspace's door refused a path. Nothing was read or changed.
+
+    `reason` is one word for programs: escapes, protected, missing, folder, special, loop, name,
+    readonly, exists, stale, changed, too_large, permission, system.
+    """
+
+    def __init__(self, text: str, *, reason: str, path: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+        self.path = path
+
+
+class Interrupted(PegboardError):
+    """A started call did not finish. `why`: timeout, person or turn_ended. `text`: what it had printed."""
+
+    def __init__(self, why: str, text: str = "") -> None:
+        super().__init__(text or why)
+        self.why = why
+        self.text = text
+
+
+class ConfigError(PegboardError):
+    """A setting is wrong. The text names file, line and what was expected."""
+
+    def __init__(self, text: str, *, file: str | None = None, line: int | None = None) -> None:
+        place = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
+        super().__init__(place + text)
+        self.file = file
+        self.line = line
+
+
+class PluginError(PegboardError):
+    """One plugin is at fault. `owner` is the name that `plugins.disable` takes."""
+
+    def __init__(self, owner: str, text: str) -> None:
+        super().__init__(text)
+        self.owner = owner
+
+
+class SessionError(PegboardError):
+    """A session's log cannot be read, locked or written."""

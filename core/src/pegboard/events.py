@@ -1,0 +1,251 @@
+"""Events: what happens in a session, as one closed union. The durable ones *are* the session's log.
+
+Order within a turn, which front ends may rely on:
+
+    turn_started, prompt, ( text* thinking* message  ( call_asked  [approval_asked approval_answered]  [call_started call_output*]
+    call_finished )* )* usage turn_ended
+
+`call_asked` comes for every call, whoever makes it, before it is resolved. Exactly one `call_finished` with its id
+follows, in call order within its lane. A `call_started` without `call_finished` *is* an interrupted call.
+
+Durable events carry `seq`, gap-free numbers given under the log's append lock; ephemeral ones (`EPHEMERAL`) have None.
+Field names are the wire's (`pegboard run --json` prints an event a line): see docs/contract.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from pegboard.blocks import AnyBlock
+from pegboard.calls import BlockName, Decision, OutcomeName, Touch, Why
+
+Status: TypeAlias = Literal["done", "asked_back", "stopped", "error", "interrupted"]
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=_snake):
+    """Base of the union. `seq`: its number in the log, None while ephemeral. `turn`: None for calls outside a turn."""
+
+    seq: int | None = None
+    turn: int | None = None
+
+
+class TurnStarted(Event, frozen=True, kw_only=True):
+    """A turn began: which model answers, which sets are loaded, what did not load, how many tools are offered."""
+
+    session: str
+    model: str
+    sets: list[str]
+    not_loaded: list[str]
+    offered: int
+
+
+class Prompt(Event, frozen=True, kw_only=True):
+    """What was asked of the agent. `by`: person, program or plugin:NAME."""
+
+    text: str
+    by: str = "person"
+
+
+class Text(Event, frozen=True, kw_only=True):
+    """A piece of the answer as it streams. Ephemeral."""
+
+    text: str
+
+
+class Thinking(Event, frozen=True, kw_only=True):
+    """A piece of the model's reasoning as it streams. Ephemeral."""
+
+    text: str
+
+
+class WireCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call as the model asked for it. `arguments`: a mapping, or the JSON text when it was broken."""
+
+    id: str
+    name: str
+    arguments: Any
+
+
+class Message(Event, frozen=True, kw_only=True):
+    """One whole reply of the model, in the log before any of its calls runs.
+
+    `provider_data` is opaque: what the provider wants back with the history (signatures and the like)."""
+
+    text: str
+    thinking: str = ""
+    calls: list[WireCall] = []
+    provider_data: Any = None
+
+
+class CallAsked(Event, frozen=True, kw_only=True):
+    """A call was requested. `tool` and `set` are None for a name that no tool answers to."""
+
+    lane: str
+    id: str
+    tool: str | None
+    requested: str
+    set: str | None
+    arguments: Any
+    summary: str
+
+
+class ApprovalAsked(Event, frozen=True, kw_only=True):
+    """A person (or an approver plugin) is asked. `preview` shows what would change, `remember` what "always" would keep."""
+
+    lane: str
+    id: str
+    call: str
+    rule: str
+    layer: str
+    preview: list[AnyBlock] = []
+    remember: list[str] = []
+
+
+class ApprovalAnswered(Event, frozen=True, kw_only=True):
+    """The reply to `approval_asked` with this id."""
+
+    id: str
+    granted: bool
+    by: str
+    reason: str | None = None
+
+
+class QuestionAsked(Event, frozen=True, kw_only=True):
+    """A tool asks the person something (`ctx.ask`)."""
+
+    lane: str
+    id: str
+    call: str
+    question: str
+    options: list[str] = []
+
+
+class QuestionAnswered(Event, frozen=True, kw_only=True):
+    """The reply to `question_asked` with this id. None: it was dismissed."""
+
+    id: str
+    answer: str | None
+
+
+class CallStarted(Event, frozen=True, kw_only=True):
+    """About to run: in the log before anything happens, with what it touches and why it may."""
+
+    lane: str
+    id: str
+    touches: list[Touch]
+    decision: Decision
+
+
+class CallOutput(Event, frozen=True, kw_only=True):
+    """The tail of what a running call prints, at most twenty times a second. Ephemeral."""
+
+    id: str
+    stream: str
+    text: str
+
+
+class CallFinished(Event, frozen=True, kw_only=True):
+    """What became of a call. The text is what the model gets."""
+
+    lane: str
+    id: str
+    outcome: OutcomeName
+    block: BlockName | None
+    why: Why | None
+    text: str
+    data: Any
+    truncated: bool
+    full_output: str | None = None
+    decision: Decision | None
+    duration_ms: float
+    dropped: list[str] = []
+    blocks: list[AnyBlock] = []
+
+
+class Note(Event, frozen=True, kw_only=True):
+    """Something the person should know. level: info, warning."""
+
+    level: str
+    text: str
+
+
+class Usage(Event, frozen=True, kw_only=True):
+    """What the model's replies of a turn took, in tokens; `cost` in US dollars where the provider says."""
+
+    input: int
+    output: int
+    cached: int = 0
+    cost: float | None = None
+
+
+class TurnEnded(Event, frozen=True, kw_only=True):
+    """The turn is over. `text` is the whole answer; `error` says why a turn stopped or failed."""
+
+    status: Status
+    text: str
+    usage: dict[str, Any]
+    error: str | None = None
+
+
+class Seen(Event, frozen=True, kw_only=True):
+    """Which part of a file a call showed: its stamp, the byte ranges and a digest of those bytes."""
+
+    path: str
+    stamp: list[int]
+    ranges: list[tuple[int, int]]
+    digest: str
+
+
+class StateChanged(Event, frozen=True, kw_only=True):
+    """A tool's state under `key` (owner and key of `ctx.state`) has this value from here on."""
+
+    key: str
+    value: Any
+
+
+class PanelChanged(Event, frozen=True, kw_only=True):
+    """A side panel's content. Ephemeral state of front ends is not kept here."""
+
+    id: str
+    title: str
+    blocks: list[AnyBlock]
+
+
+class Progress(Event, frozen=True, kw_only=True):
+    """How far a running call is. Ephemeral."""
+
+    id: str
+    text: str
+
+
+AnyEvent: TypeAlias = (
+    TurnStarted
+    | Prompt
+    | Text
+    | Thinking
+    | Message
+    | CallAsked
+    | ApprovalAsked
+    | ApprovalAnswered
+    | QuestionAsked
+    | QuestionAnswered
+    | CallStarted
+    | CallOutput
+    | CallFinished
+    | Note
+    | Usage
+    | TurnEnded
+    | Seen
+    | StateChanged
+    | PanelChanged
+    | Progress
+)
+
+EPHEMERAL: tuple[type[Event], ...] = (Text, Thinking, CallOutput, Progress)

@@ -1,0 +1,103 @@
+"""Ask every guard, each with its own copy of the call: Deny beats Ask beats None, and anything else is Deny.
+
+Our own plain guards run inline. A stranger's plain guard runs in a worker thread, an `async def` one on the loop, both
+under `plugins.guard_timeout`; one that overran refuses every later call until it has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+
+from pegboard.calls import Ask, Call, Deny, Touch, TouchKind
+from pegboard.hooks import Guard
+
+Concern = Deny | Ask | None
+
+
+class GuardSeat:
+    """One guard, with its owner and the way it is called."""
+
+    __slots__ = ("_overrun", "_pool", "guard", "inline", "is_async", "owner", "timeout")
+
+    def __init__(self, guard: Guard, *, owner: str, own: bool, timeout: float) -> None:
+        self.guard = guard
+        self.owner = owner
+        self.timeout = timeout
+        self.is_async = inspect.iscoroutinefunction(guard) or inspect.iscoroutinefunction(getattr(guard, "__call__", None))
+        self.inline = own and not self.is_async
+        self._pool: ThreadPoolExecutor | None = None
+        self._overrun: Future[Any] | None = None
+
+    async def slow(self, call: Call, touches: list[Touch]) -> object:
+        """A stranger's guard, or an async one, under the time limit."""
+        if self._overrun is not None and not self._overrun.done():
+            return Deny(f"{self.owner}", "an earlier check by this guard has not ended yet")
+        if self.is_async:
+            async with asyncio.timeout(self.timeout):
+                return await self.guard(call, touches)  # type: ignore[misc]
+        self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix=f"guard-{self.owner}")
+        self._overrun = self._pool.submit(self.guard, call, touches)
+        async with asyncio.timeout(self.timeout):
+            return await asyncio.wrap_future(self._overrun)
+
+    def close(self) -> None:
+        """Let go of the thread; one that never ends is left behind."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Guards:
+    """Every guard of a board, in order of owner."""
+
+    def __init__(self, seats: Iterable[GuardSeat]) -> None:
+        self.seats = list(seats)
+
+    async def judge(self, call: Call, body: bytes, touches: list[Touch]) -> tuple[str, Concern]:
+        """What the guards say of a call whose canonical arguments are `body`: (owner, the strictest concern)."""
+        owner, worst = "", None
+        for seat in self.seats:
+            own_copy = Call(id=call.id, name=call.name, arguments=msgspec.json.decode(body), caller=call.caller)
+            try:
+                if seat.inline:
+                    said: object = seat.guard(own_copy, touches.copy())
+                else:
+                    said = await seat.slow(own_copy, touches.copy())
+            except TimeoutError:
+                return seat.owner, Deny(f"{seat.owner}: no answer", f"the guard did not answer within {seat.timeout:g} s")
+            except (Exception, SystemExit) as error:  # isolates plugins: a guard that fails refuses
+                return seat.owner, Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
+            match said:
+                case None:
+                    continue
+                case Deny():
+                    return seat.owner, said
+                case Ask():
+                    owner, worst = (owner, worst) if worst else (seat.owner, said)
+                case _:
+                    return seat.owner, Deny(f"{seat.owner}: nonsense", f"the guard returned {type(said).__name__}")
+        return owner, worst
+
+    def path(self, kind: TouchKind, path: str) -> Deny | None:
+        """What the guards say of a file the door opened; raising is Deny."""
+        for seat in self.seats:
+            check = getattr(seat.guard, "path", None)
+            if check is None:
+                continue
+            try:
+                said = check(kind, path)
+            except Exception as error:  # isolates plugins: a check that fails refuses
+                return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
+            if said is not None:
+                return said if isinstance(said, Deny) else Deny(f"{seat.owner}: nonsense", "the guard gave no Deny")
+        return None
+
+    def close(self) -> None:
+        """Let go of all threads."""
+        for seat in self.seats:
+            seat.close()

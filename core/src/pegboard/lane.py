@@ -1,0 +1,81 @@
+"""Lanes: one loop's queue of calls, and the handles by which running ones are stopped.
+
+Calls of one reply run in order, one at a time. A tool that waits in `ctx.call` lends its slot: the calls it makes run in a
+child lane with a barrier of its own, never its parent's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.calls import Why
+
+
+@dataclass(slots=True)
+class Running:
+    """A call that runs now. `why` is set when it was told to stop; `task` is what is cancelled."""
+
+    task: asyncio.Task[Any] | None
+    why: Why | None = None
+
+    def check(self) -> bool:
+        """Whether it may still change things."""
+        return self.why is None
+
+
+class Lane:
+    """A queue of calls by name: `root` is the agent's own."""
+
+    __slots__ = ("_held", "_lock", "children", "name", "running")
+
+    def __init__(self, name: str = "root") -> None:
+        self.name = name
+        self.running: dict[str, Running] = {}
+        self.children: dict[str, Lane] = {}
+        self._lock = asyncio.Lock()
+        self._held: Future[Any] | None = None
+
+    async def enter(self, call: str) -> Running:
+        """Wait for the slot and take it. Nothing else runs in this lane until `leave`."""
+        await self._lock.acquire()
+        held = self._held
+        if held is not None and not held.done():
+            await asyncio.wait([asyncio.wrap_future(held)])
+        self._held = None
+        mine = self.running[call] = Running(asyncio.current_task())
+        return mine
+
+    def leave(self, call: str) -> None:
+        """Give the slot back."""
+        self.running.pop(call, None)
+        self.children.pop(call, None)
+        self._lock.release()
+
+    def hold_until(self, done: Future[Any]) -> None:
+        """Stay shut until a thread that cannot be stopped has ended (or its grace is over: the future is set then)."""
+        self._held = done
+
+    def child(self, call: str) -> Lane:
+        """The lane of the calls that a running call makes."""
+        return self.children.setdefault(call, Lane(f"{self.name}/{call}"))
+
+    def stop(self, call: str | None, why: Why) -> bool:
+        """Stop one running call, here or in a child lane, or all of them. Returns whether there was one."""
+        found = False
+        for name, running in list(self._all()):
+            if (call is None or name == call) and running.why is None:
+                running.why = why
+                found = True
+                if running.task is not None:
+                    running.task.cancel()
+        return found
+
+    def _all(self) -> Iterable[tuple[str, Running]]:
+        for lane in list(self.children.values()):
+            yield from lane._all()
+        if not self.children:
+            yield from self.running.items()

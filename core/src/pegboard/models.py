@@ -1,0 +1,139 @@
+"""What a model provider is: a request in, a stream of reply parts out.
+
+Providers are plugins (entry-point group `pegboard.providers`), chosen by the part of `model` before the slash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+import msgspec
+
+from pegboard.events import WireCall
+
+
+class ToolOffer(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool as a model is told of it: `parameters` is a JSON Schema object, with no `$ref` and no titles.
+
+    `examples`, `slots`, `effect` and `answer` are declarations that a provider without a language model (the embedded
+    router) works from; a provider that speaks to a real model sends name, description and parameters alone."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    examples: tuple[str, ...] = ()
+    effect: str = "side_effecting"
+    category: str | None = None
+    touches: dict[str, str] = {}
+    result: dict[str, Any] | None = None
+
+    def wire(self) -> dict[str, Any]:
+        """The OpenAI function-calling form: name, description, parameters."""
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": self.parameters},
+        }
+
+
+class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of one call, as history. `data` is what a tool without prose would answer from."""
+
+    id: str
+    name: str
+    text: str
+    outcome: str
+    data: Any = None
+
+
+class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of the history a request carries.
+
+    role user: text. role assistant: text, thinking, calls, provider_data. role tool: reply."""
+
+    role: Literal["user", "assistant", "tool"]
+    text: str = ""
+    thinking: str = ""
+    calls: list[WireCall] = []
+    reply: ToolReply | None = None
+    provider_data: Any = None
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of the loop. `system` is the prompt's fixed part; `files` tells a router what is in the workspace root."""
+
+    model: str
+    system: str
+    messages: list[ChatMessage]
+    tools: list[ToolOffer]
+    max_tokens: int | None = None
+
+
+class TextPart(msgspec.Struct, frozen=True):
+    """A piece of the answer."""
+
+    text: str
+
+
+class ThinkingPart(msgspec.Struct, frozen=True):
+    """A piece of the model's reasoning."""
+
+    text: str
+
+
+class CallPart(msgspec.Struct, frozen=True):
+    """A whole call; a stream that breaks before it is whole yields none."""
+
+    call: WireCall
+
+
+class NotePart(msgspec.Struct, frozen=True):
+    """Something to tell the person (a retry, a fallback); it is not part of the answer."""
+
+    text: str
+
+
+class EndPart(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply is whole. `asks_back`: the text is a question to the person. Token counts are 0 where unknown."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    cost: float | None = None
+    asks_back: bool = False
+    provider_data: Any = None
+
+
+ReplyPart: TypeAlias = TextPart | ThinkingPart | CallPart | NotePart | EndPart
+
+
+class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The table `[providers.NAME]`, and what a provider may know of where it runs."""
+
+    name: str
+    kind: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    api_key_command: list[str] | None = None
+    models: list[str] = []
+    headers: dict[str, str] = {}
+    proxy: str | None = None
+    ca: str | None = None
+    root: str | None = None
+
+
+@runtime_checkable
+class Provider(Protocol):
+    """A source of replies.
+
+    `banner`: one line for the header that says what answers. `cautious`: policy asks before any of its calls that is
+    not read_only, and no remembered answer stands for it."""
+
+    banner: str
+    cautious: bool
+
+    def reply(self, request: Request) -> AsyncIterator[ReplyPart]:
+        """Stream one reply. Cancelling the iteration stops the request."""
+
+    async def close(self) -> None:
+        """Let go of connections."""

@@ -1,0 +1,145 @@
+"""What a call comes to: a tool's return value as text and data, and the texts of what did not go through.
+
+Every text says what happened, whether anything was changed, and what to do next. `Error: ` is added here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pegboard.blocks import AnyBlock
+from pegboard.calls import Answer, Result, Touch, Why
+from pegboard.errors import ToolError
+from pegboard.kit.output import Caps, cap_text
+
+if TYPE_CHECKING:
+    from pegboard.running import Grant
+
+DATA_BYTES = 8
+"""A result's data may take this many times the bytes its text may: it is for programs, and JSON is wordier."""
+
+
+class Product(msgspec.Struct, kw_only=True):
+    """What running a tool gave: the model's text, data as plain JSON values, blocks for front ends."""
+
+    text: str
+    data: Any = None
+    blocks: list[AnyBlock] = []
+    truncated: bool = False
+    full_output: str | None = None
+    note: str | None = None
+
+
+def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
+    """A tool's return value, capped (decision 41).
+
+    Raises:
+        ToolError: the value cannot be written as JSON; that is a fault of the tool.
+    """
+    text, value, blocks = _parts(returned)
+    try:
+        data = None if value is None else msgspec.to_builtins(value, str_keys=True)
+        size = 0 if data is None else len(msgspec.json.encode(data))
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
+        raise ToolError(
+            f"{grant.tool.name} ran, and its result cannot be written as JSON ({error}). "
+            f"That is a fault of the plugin {grant.tool.owner!r}."
+        ) from None
+    declared = grant.tool.declaration
+    allowed = _doubled(caps) if declared.pages else caps
+    capped = cap_text(text, allowed, declared.keep, grant.spool())
+    truncated, full_output = capped.truncated, capped.full_output
+    output = grant.output()
+    if output is not None:
+        printed = output.close()
+        truncated, full_output = truncated or printed.truncated, printed.full_output or full_output
+    if caps.max_bytes and size > DATA_BYTES * caps.max_bytes:
+        data, truncated = None, True
+    more = bool(getattr(value, "more", False) or getattr(value, "truncated", False))
+    return Product(
+        text=capped.text,
+        data=data,
+        blocks=blocks,
+        truncated=truncated or more,
+        full_output=full_output,
+        note=_note(declared.note, returned),
+    )
+
+
+def _parts(returned: Any) -> tuple[str, Any, list[AnyBlock]]:
+    match returned:
+        case str():
+            return returned, None, []
+        case Result(text=text, data=data, blocks=blocks):
+            return text, data, list(blocks)
+        case None:
+            return "", None, []
+        case msgspec.Struct():
+            return str(returned), returned, []
+        case _:
+            try:
+                return msgspec.json.encode(returned).decode(), returned, []
+            except TypeError:
+                return str(returned), None, []
+
+
+def _note(judge: Any, returned: Any) -> str | None:
+    if judge is None:
+        return None
+    try:
+        said = judge(returned)
+    except Exception:  # isolates tools: a note is an ornament, and never fails the call
+        return None
+    return said if isinstance(said, str) and said else None
+
+
+def _doubled(caps: Caps) -> Caps:
+    """A tool that pages keeps to the caps itself; this only stops one that does not."""
+    return Caps(max_chars=caps.max_chars * 2, max_bytes=caps.max_bytes * 2, max_lines=caps.max_lines * 2)
+
+
+def unknown_text(name: str, offered: Sequence[str], nearest: str | None, claimants: Sequence[str]) -> str:
+    """The text for a name that no tool answers to."""
+    if len(claimants) > 1:
+        hint = f" {name} is an alias that {' and '.join(claimants)} both claim, so it works for neither."
+    else:
+        hint = f" Did you mean {nearest}?" if nearest else ""
+    return f'Error: unknown tool "{name[:100]}". Nothing was run.{hint}\nAvailable tools: {", ".join(offered)}'
+
+
+def blocked_text(what: str) -> str:
+    """The text for a call that was stopped before it ran."""
+    return f"Error: {what} Nothing was run." if what.endswith(".") else f"Error: {what}. Nothing was run."
+
+
+def denied_text(rule: str, answer: Answer | None = None) -> str:
+    """The text for a refusal by policy or by a person (decision 46)."""
+    if answer is None:
+        return (
+            f"Error: this call is not allowed: {rule}. Nothing was run. "
+            "Ask the person for an alternative, or take another way that does not need it."
+        )
+    who = {"person": "the person declined this call", "--no": "the call was declined (--no)"}.get(
+        answer.by, f"the call was declined by {answer.by}"
+    )
+    if answer.by == "headless":
+        who = f"this call needs a person's consent ({rule}) and there is no one to ask"
+    reason = f" Reason: {answer.reason.rstrip('.')}." if answer.reason and answer.by != "headless" else ""
+    return f"Error: {who}.{reason} Nothing was run. Ask the person for an alternative, or take another way."
+
+
+def interrupted_text(why: Why, touches: Sequence[Touch], printed: str, limit: float | None = None) -> str:
+    """The text for a call that was started and not finished (decision 47)."""
+    noun = "command" if any(touch.kind == "run" for touch in touches) else "call"
+    match why:
+        case "timeout":
+            said = f"The {noun} was stopped at its time limit{f' of {limit:g} s' if limit else ''}."
+        case "person":
+            said = f"The user interrupted this {noun}."
+        case "turn_ended":
+            said = f"The turn ended while this {noun} ran."
+    text = f"Error: {said} It did not finish, so its effects are unknown."
+    return f"{text}\nstdout:\n{printed}" if printed else text

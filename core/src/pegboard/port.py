@@ -1,0 +1,68 @@
+"""The port: all that a front end knows of an agent. Operations in, events out.
+
+Questions are answered by id, so that they can be replayed and can cross a wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from pegboard.events import AnyEvent
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag=str.lower):
+    """Base of the closed union `AnyOperation`."""
+
+
+class Prompt(Operation, frozen=True, kw_only=True):
+    """Start a turn with this text."""
+
+    text: str
+    by: str = "person"
+
+
+class Answer(Operation, frozen=True, kw_only=True):
+    """Reply to `approval_asked` or `question_asked` with this id."""
+
+    id: str
+    granted: bool = True
+    reason: str | None = None
+    text: str | None = None
+
+
+class Steer(Operation, frozen=True, kw_only=True):
+    """Say something to the running turn; the model reads it before its next step."""
+
+    text: str
+
+
+class Interrupt(Operation, frozen=True, kw_only=True):
+    """End the running turn. Calls that run are stopped and become `interrupted`."""
+
+
+class Cancel(Operation, frozen=True, kw_only=True):
+    """Stop one running call (the turn goes on); without an id, all that run."""
+
+    call: str | None = None
+
+
+class Undo(Operation, frozen=True, kw_only=True):
+    """Take back the files that the last call (or this one) changed."""
+
+    call: str | None = None
+
+
+AnyOperation: TypeAlias = Prompt | Answer | Steer | Interrupt | Cancel | Undo
+
+
+class Port(Protocol):
+    """What an agent offers to front ends; each viewer reads at its own pace."""
+
+    async def send(self, operation: AnyOperation) -> None:
+        """Hand in an operation. Returns when it is taken, not when it is done."""
+
+    def events(self, since: int = 0) -> AsyncIterator[AnyEvent]:
+        """Durable events after number `since`, then all that follows, ephemeral ones between."""

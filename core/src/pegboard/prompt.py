@@ -1,0 +1,36 @@
+"""The system prompt: made once a session, in a fixed order, so that a provider's prompt cache holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pegboard.config.schema import Config
+from pegboard.errors import DoorError, ToolError
+from pegboard.hooks import Fragment
+from pegboard.kit.workspace import Workspace
+
+MAX_INSTRUCTIONS = 32 * 1024
+
+BASE = """You are a coding agent working in the folder {root} through the tools you are given.
+Paths are relative to that folder. Look before you change; change only what was asked; say plainly what you did.
+When a call is declined or refused, ask the person or take another way; do not try to get around it.
+When a call was interrupted its effects are unknown: look at the state of things first."""
+
+
+def system_prompt(workspace: Workspace, config: Config, fragments: Iterable[tuple[str, Fragment]]) -> str:
+    """The base text, then plugins' fragments by owner and name, then the project's own instructions."""
+    parts = [BASE.format(root=workspace.root)]
+    parts += [fragment.text for _, fragment in sorted(fragments, key=lambda pair: (pair[0], pair[1].name))]
+    instructions = _instructions(workspace, config.project_instructions)
+    if instructions:
+        parts.append(f"The project's own instructions ({config.project_instructions}):\n{instructions}")
+    return "\n\n".join(parts)
+
+
+def _instructions(workspace: Workspace, path: str) -> str:
+    if not path:
+        return ""
+    try:
+        return workspace.read_text(path)[:MAX_INSTRUCTIONS].strip()
+    except (DoorError, ToolError):
+        return ""

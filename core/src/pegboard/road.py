@@ -1,0 +1,352 @@
+"""The road: the one way any tool call travels, whoever makes it. `travel` is the list of its stages.
+
+resolve   a name to a tool, within the caller's rights
+shape     arguments: synonyms absorbed, undeclared and null dropped, validated; canonical bytes
+touch     what the call would touch, resolved against the workspace once
+guard     every guard, each with its own copy
+decide    rules over touches: allow, ask, deny
+approve   approvers the user named, then the person; headless: no
+start     in the log before anything runs
+run       what was approved: the Grant holds those bytes, is spent once, and is all that run takes
+record    what became of it, in the log in call order
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from pegboard.activity import summary_of
+from pegboard.arguments import InvalidArguments, Shaped
+from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Touch, Why
+from pegboard.config.schema import Config
+from pegboard.desk import Desk
+from pegboard.errors import DoorError, Interrupted, ToolError
+from pegboard.events import CallAsked, CallFinished, CallStarted, Note
+from pegboard.guards import Guards
+from pegboard.hooks import Asked
+from pegboard.kit.workspace import Workspace
+from pegboard.lane import Lane
+from pegboard.outcome import Product, blocked_text, denied_text, interrupted_text, product_of, unknown_text
+from pegboard.policy import Policy
+from pegboard.registry import Named, Registry
+from pegboard.running import Grant, Runner
+from pegboard.session import Session
+from pegboard.tool import Tool, callable_by
+from pegboard.touches import effect_of, exceeds
+
+
+class Stopped(Exception):
+    """A stage stopped the call before it ran: nothing happened."""
+
+    def __init__(self, block: BlockName, text: str, decision: Decision | None = None) -> None:
+        super().__init__(text)
+        self.block = block
+        self.decision = decision
+
+
+@dataclass(slots=True)
+class Trip:
+    """What is known of a call so far; `record` is made from it wherever the call ends."""
+
+    call: Call
+    requested: str
+    lane: Lane
+    turn: int | None
+    logged: bool
+    began: float
+    tool: Tool | None = None
+    preset: dict[str, Any] = field(default_factory=dict)
+    shaped: Shaped | None = None
+    touches: list[Touch] = field(default_factory=list)
+    concern: Ask | None = None
+    decision: Decision | None = None
+    started: bool = False
+    grant: Grant | None = None
+
+    def printed(self) -> str:
+        """What the call has printed so far."""
+        return self.grant.printed() if self.grant else ""
+
+
+@dataclass(slots=True)
+class Road:
+    """The road of one session: what its stages need, passed in by the board."""
+
+    registry: Registry
+    policy: Policy
+    guards: Guards
+    workspace: Workspace
+    config: Config
+    session: Session
+    desk: Desk
+    runner: Runner
+    cautious: bool = False
+
+    async def travel(
+        self, call: Call, lane: Lane, *, turn: int | None = None, until: Literal["decide"] | None = None
+    ) -> Record:
+        """Take one call from its name to its record. `until="decide"`: nobody is asked, nothing is logged or run."""
+        trip = Trip(call, call.name, lane, turn, until is None, time.perf_counter())
+        try:
+            self.ask(trip)
+            tool = self.resolve(trip)
+            shaped = self.shape(trip, tool)
+            self.touch(trip, tool, shaped)
+            await self.guard(trip, shaped)
+            self.decide(trip, tool)
+            if until == "decide":
+                return self.record(trip, "ok", Product(text=""))
+            grant = await self.approve(trip, tool, shaped)
+            await self.start(trip, grant)
+            try:
+                product = await self.run(trip, grant)
+            finally:
+                lane.leave(trip.call.id)
+        except Stopped as stop:
+            trip.decision = stop.decision or trip.decision
+            return self.record(trip, "blocked", Product(text=str(stop)), block=stop.block)
+        except ToolError as error:
+            return self.record(trip, "error", Product(text=f"Error: {error}"))
+        except Interrupted as stop:
+            return self.record(trip, "interrupted", Product(text=stop.text), why=_why(stop))
+        except asyncio.CancelledError:
+            self.cut_short(trip)
+            raise
+        return self.record(trip, "ok", product)
+
+    def ask(self, trip: Trip) -> None:
+        """`call_asked`, for every call, before it is resolved; a call without an id is given its own under the lock."""
+        call = trip.call
+        named = self.registry.find(call.name)
+        tool = named.tool if named else None
+        trip.tool, trip.preset = tool, dict(named.preset) if named else {}
+
+        def asked() -> CallAsked:
+            call_id = trip.call.id or f"c{self.session.fold.calls + 1}"
+            if not trip.call.id:
+                trip.call = msgspec.structs.replace(call, id=call_id)
+            return CallAsked(
+                turn=trip.turn,
+                lane=trip.lane.name,
+                id=call_id,
+                tool=tool.name if tool else None,
+                requested=call.name,
+                set=tool.set if tool else None,
+                arguments=call.arguments,
+                summary=summary_of(tool, call.name, call.arguments),
+            )
+
+        if trip.logged:
+            self.session.append(asked)
+        elif not call.id:
+            trip.call = msgspec.structs.replace(call, id="c0")
+
+    def resolve(self, trip: Trip) -> Tool:
+        """The tool a name means, if this caller may call it and it is not off."""
+        tool = trip.tool
+        if tool is None:
+            offered = [t.name for t in self.registry.tools if callable_by(t, trip.call) and not self.policy.hidden(t)]
+            claims = self.registry.claimants(trip.call.name)
+            raise Stopped("unavailable", unknown_text(trip.call.name, offered, self.registry.nearest(trip.call.name), claims))
+        if not callable_by(tool, trip.call):
+            raise Stopped("unavailable", f"Error: {tool.name} cannot be called by a {trip.call.caller}. Nothing was run.")
+        if tool.name in self.runner.stuck:
+            raise Stopped(
+                "unavailable",
+                f"Error: {tool.name} is off for this session: a call of it was stopped and its thread has not ended. "
+                "Nothing was run. Take another way.",
+            )
+        return tool
+
+    def shape(self, trip: Trip, tool: Tool) -> Shaped:
+        """Arguments that fit, as canonical bytes; every wrong field is named."""
+        try:
+            trip.shaped = tool.read(trip.call.arguments, trip.preset)
+        except InvalidArguments as error:
+            lines = "\n".join(f"- {problem}" for problem in error.problems)
+            raise Stopped(
+                "invalid_arguments",
+                f"Error: invalid arguments for {tool.name}; nothing was run.\n{lines}\nCall it again with these corrected.",
+            ) from None
+        trip.call = Call(
+            id=trip.call.id, name=tool.name, arguments=msgspec.json.decode(trip.shaped.body), caller=trip.call.caller
+        )
+        return trip.shaped
+
+    def touch(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
+        """What the call would touch, each path resolved once. A call above its tool's declared effect does not run."""
+        try:
+            touched = tool.touches(shaped.value)
+        except ToolError:
+            raise
+        except Exception as error:  # isolates tools: their own touches function may raise anything
+            raise ToolError(f"{tool.name} could not say what it would touch ({error}); nothing was run.") from error
+        trip.touches = [self._placed(touch) if touch.kind in ("read", "list", "edit") else touch for touch in touched]
+        if tool.declaration.touches is not None and exceeds(effect_of(trip.touches), tool.effect):
+            raise ToolError(
+                f"{tool.name} is declared {tool.effect} and this call would be {effect_of(trip.touches)}; nothing was run."
+            )
+
+    def _placed(self, touch: Touch) -> Touch:
+        try:
+            place = self.workspace.place(touch.what)
+        except DoorError as error:
+            raise ToolError(str(error)) from None
+        return Touch(touch.kind, touch.what, place.at, place.outside, touch.sends)
+
+    async def guard(self, trip: Trip, shaped: Shaped) -> None:
+        """Every guard, each with its own copy: Deny > Ask > None."""
+        if not self.guards.seats:
+            return
+        owner, concern = await self.guards.judge(trip.call, shaped.body, trip.touches)
+        match concern:
+            case Deny(rule=rule, text=text):
+                decision = Decision(action="deny", rule=rule, layer="plugin")
+                raise Stopped("guard", blocked_text(f"the guard {owner!r} refused this call ({rule}): {text}"), decision)
+            case Ask():
+                trip.concern = concern
+            case None:
+                pass
+
+    def decide(self, trip: Trip, tool: Tool) -> None:
+        """Rules over touches; a guard may only make the answer stricter."""
+        verdict = self.policy.decide(tool, trip.call, trip.touches, cautious=self.cautious)
+        trip.decision = verdict.decision
+        if verdict.decision.action == "deny":
+            raise Stopped("denied", denied_text(verdict.text), verdict.decision)
+        if trip.concern is not None and verdict.decision.action == "allow":
+            trip.decision = Decision(action="ask", rule=trip.concern.rule, layer="plugin")
+
+    async def approve(self, trip: Trip, tool: Tool, shaped: Shaped) -> Grant:
+        """Ask where the decision says so. What is granted is these bytes, over files as they were shown."""
+        assert trip.decision is not None
+        grant = Grant(tool=tool, call=trip.call, body=shaped.body, touches=trip.touches)
+        if trip.decision.action == "ask":
+            preview = await self.runner.preview(grant) if self.desk.shows_preview else []
+            asked = Asked(
+                id=trip.call.id,
+                call=msgspec.convert(msgspec.to_builtins(trip.call), Call),
+                tool=tool.name,
+                touches=trip.touches.copy(),
+                decision=trip.decision,
+                preview=preview,
+            )
+            answer = await self.desk.approve(asked, turn=trip.turn, lane=trip.lane.name)
+            trip.decision = msgspec.structs.replace(trip.decision, answer=answer)
+            if not answer.granted:
+                raise Stopped("denied", denied_text(f"{trip.decision.rule} asks", answer), trip.decision)
+        return grant
+
+    async def start(self, trip: Trip, grant: Grant) -> None:
+        """Wait for the lane, then `call_started` with touches and decision: in the log before anything runs."""
+        running = await trip.lane.enter(trip.call.id)
+        grant.bind(running, turn=trip.turn, lane=trip.lane, again=self.travel)
+        assert trip.decision is not None
+        try:
+            self.session.append(
+                CallStarted(
+                    turn=trip.turn, lane=trip.lane.name, id=trip.call.id, touches=trip.touches, decision=trip.decision
+                )
+            )
+        except BaseException:
+            trip.lane.leave(trip.call.id)
+            raise
+        trip.started, trip.grant = True, grant
+
+    async def run(self, trip: Trip, grant: Grant) -> Product:
+        """Run the tool on what was approved, under its time limit; a stop that was asked for becomes `interrupted`."""
+        try:
+            returned = await self.runner.run(grant)
+        except asyncio.CancelledError:
+            if grant.running.why is None:
+                raise
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+            raise Interrupted(grant.running.why, interrupted_text(grant.running.why, trip.touches, grant.printed())) from None
+        except TimeoutError:
+            limit = grant.tool.declaration.timeout
+            raise Interrupted("timeout", interrupted_text("timeout", trip.touches, grant.printed(), limit)) from None
+        return product_of(returned, grant, self.runner.caps)
+
+    def cut_short(self, trip: Trip) -> None:
+        """Record what a turn that ends leaves of this call: interrupted if it was started, else nothing happened."""
+        if trip.started:
+            text = interrupted_text("person", trip.touches, trip.printed())
+            self.record(trip, "interrupted", Product(text=text), why="person")
+        else:
+            text = blocked_text("the person ended the turn before this call ran")
+            self.record(trip, "blocked", Product(text=text), block="denied")
+
+    def record(
+        self,
+        trip: Trip,
+        outcome: OutcomeName,
+        product: Product,
+        *,
+        block: BlockName | None = None,
+        why: Why | None = None,
+    ) -> Record:
+        """`call_finished`, and the same as a value for whoever called."""
+        tool, call, shaped = trip.tool, trip.call, trip.shaped
+        duration = round((time.perf_counter() - trip.began) * 1000, 3)
+        record = Record(
+            id=call.id,
+            tool=tool.name if tool else None,
+            requested=trip.requested,
+            set=tool.set if tool else None,
+            arguments=call.arguments,
+            dropped=list(shaped.dropped) if shaped else [],
+            outcome=outcome,
+            block=block,
+            why=why,
+            text=product.text,
+            data=product.data,
+            truncated=product.truncated,
+            full_output=product.full_output,
+            decision=trip.decision,
+            session=self.session.id,
+            duration_ms=duration,
+            blocks=product.blocks,
+        )
+        if trip.logged:
+            finished = CallFinished(
+                turn=trip.turn,
+                lane=trip.lane.name,
+                id=record.id,
+                outcome=outcome,
+                block=block,
+                why=why,
+                text=record.text,
+                data=record.data,
+                truncated=record.truncated,
+                full_output=record.full_output,
+                decision=record.decision,
+                duration_ms=duration,
+                dropped=record.dropped,
+                blocks=record.blocks,
+            )
+            self._log_end(trip, finished, product)
+        return record
+
+    def _log_end(self, trip: Trip, finished: CallFinished, product: Product) -> None:
+        if product.note:
+            self.session.append(finished, Note(turn=trip.turn, level="info", text=product.note))
+        else:
+            self.session.append(finished)
+
+
+def _why(stop: Interrupted) -> Why:
+    match stop.why:
+        case "timeout":
+            return "timeout"
+        case "turn_ended":
+            return "turn_ended"
+        case _:
+            return "person"

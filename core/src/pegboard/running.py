@@ -1,0 +1,238 @@
+"""Running a granted call: the Grant, what the tool is given, and the workspace's edit lock.
+
+A Grant holds the approved bytes and what the person was shown; it is spent once and is all that `Runner.run` takes. Only
+the road makes one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pegboard.blocks import AnyBlock, Problem
+from pegboard.calls import Call, Record, Touch
+from pegboard.config.schema import Config
+from pegboard.context import Context
+from pegboard.desk import Desk
+from pegboard.errors import ToolError
+from pegboard.events import CallOutput
+from pegboard.kit.handles import Opened
+from pegboard.kit.output import Caps, Sink, Spool, Tail
+from pegboard.kit.process import Launcher
+from pegboard.kit.workspace import Workspace
+from pegboard.lane import Lane, Running
+from pegboard.session import Session
+from pegboard.tool import Tool
+
+Again = Callable[..., Awaitable[Record]]
+
+
+class Spent(RuntimeError):
+    """A Grant was used twice: a fault of the program, never of a person or a model."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Grant:
+    """Leave to run one call once: the tool, the approved bytes, and the files as they were shown."""
+
+    tool: Tool
+    call: Call
+    body: bytes
+    touches: list[Touch]
+    shown: Mapping[str, Opened] = field(default_factory=dict)
+    running: Running = field(default_factory=lambda: Running(None))
+    turn: int | None = None
+    lane: Lane | None = None
+    again: Again | None = None
+    spent: bool = False
+    _output: Sink | None = None
+    _spool: Callable[[], Spool | None] = lambda: None
+
+    def bind(self, running: Running, *, turn: int | None, lane: Lane, again: Again) -> None:
+        """Tie it to its place in the lane, just before it runs."""
+        self.running, self.turn, self.lane, self.again = running, turn, lane, again
+
+    def spend(self) -> bytes:
+        """The approved bytes, once.
+
+        Raises:
+            Spent: it was used before.
+        """
+        if self.spent:
+            raise Spent(f"the grant for call {self.call.id} was spent already")
+        self.spent = True
+        return self.body
+
+    def output(self) -> Sink | None:
+        """Where the call's output went, if it had any place for it."""
+        return self._output
+
+    def printed(self) -> str:
+        """What the call has put out so far."""
+        return self._output.text() if self._output is not None else ""
+
+    def spool(self) -> Spool | None:
+        """Where a result that is too long is kept whole; None once the output's own spool holds it."""
+        return None if self._output is not None and self._output.size else self._spool()
+
+    def open_output(self, sink: Sink, spool: Callable[[], Spool | None]) -> None:
+        """Give the call its sink, before it starts."""
+        self._output, self._spool = sink, spool
+
+
+class Runner:
+    """What running tools stand on, for one session. `stuck`: tools whose stopped thread has not ended."""
+
+    def __init__(
+        self,
+        *,
+        workspace: Workspace,
+        config: Config,
+        session: Session,
+        desk: Desk,
+        settings: Mapping[str, Any],
+        locks: Path | None,
+        launcher: Launcher | None = None,
+    ) -> None:
+        self.workspace = workspace
+        self.config = config
+        self.session = session
+        self.desk = desk
+        self.settings = settings
+        self.locks = locks
+        self.launcher = launcher
+        self.caps = Caps.of(config.output)
+        self.stuck: set[str] = set()
+        self._pool: ThreadPoolExecutor | None = None
+
+    async def preview(self, grant: Grant) -> list[AnyBlock]:
+        """What the call would change, for the person; the files it looked at go into the grant as they were shown."""
+        from pegboard.contexts import RunContext
+
+        make = grant.tool.declaration.preview
+        if make is None:
+            return []
+        view = self.workspace.recording()
+        context = RunContext(self, grant, workspace=view)
+        try:
+            arguments = msgspec.json.decode(grant.body, type=grant.tool.signature.struct)
+            made = make(arguments, context)
+            blocks = list(await made if isinstance(made, Awaitable) else made)
+        except ToolError as error:
+            return [Problem(text=str(error))]
+        except Exception as error:  # isolates tools: a preview that fails is told of, and the person decides
+            return [Problem(text=f"the preview failed: {type(error).__name__}: {error}")]
+        grant.shown = dict(view.opened)
+        return blocks
+
+    async def run(self, grant: Grant) -> Any:
+        """Run the tool on the grant's bytes and return what it returned.
+
+        Raises:
+            ToolError: an expected failure, or any other exception of the tool, told as one.
+            TimeoutError: the tool's declared time limit was over.
+        """
+        tool = grant.tool
+        arguments = msgspec.json.decode(grant.spend(), type=tool.signature.struct)
+        given = {name: getattr(arguments, name) for name in tool.shape.fields}
+        if tool.signature.context is not None:
+            given[tool.signature.context] = self._context(grant)
+        elif self.session.folder is not None:
+            grant._spool = lambda: self.spool(grant.call.id)
+        try:
+            if tool.is_async and tool.declaration.timeout is None:
+                return await tool.function(**given)
+            async with asyncio.timeout(tool.declaration.timeout) as limit:
+                if tool.is_async:
+                    return await tool.function(**given)
+                if tool.declaration.inline:
+                    return tool.function(**given)
+                return await self._in_thread(grant, given)
+        except (ToolError, asyncio.CancelledError):
+            raise
+        except TimeoutError as error:
+            if tool.declaration.timeout is not None and limit.expired():
+                raise
+            raise self._fault(tool, error) from error
+        except Exception as error:  # isolates tools: whatever a tool raises is told as its failure
+            from pegboard.errors import Interrupted
+
+            if isinstance(error, Interrupted):
+                raise
+            raise self._fault(tool, error) from error
+        except SystemExit as error:  # isolates tools: a tool cannot end the program
+            raise self._fault(tool, error) from None
+
+    def spool(self, call: str) -> Spool | None:
+        """Where a call's whole output is kept; None for a session in memory."""
+        folder = self.session.folder
+        return Spool(folder, call, self.config.output) if folder is not None else None
+
+    def close(self) -> None:
+        """Let go of worker threads; one that never ends is left behind."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _context(self, grant: Grant) -> Context:
+        from pegboard.contexts import RunContext, ThreadContext
+
+        loop = asyncio.get_running_loop()
+        turn, call = grant.turn, grant.call.id
+
+        def show(tail: Tail) -> None:
+            event = CallOutput(turn=turn, id=call, stream=tail.stream, text=tail.text)
+            loop.call_soon_threadsafe(self.session.emit, event)
+
+        sink = Sink(self.caps, keep=grant.tool.declaration.keep, spool=self.spool(call), on_tail=show)
+        grant.open_output(sink, lambda: self.spool(call))
+        context = RunContext(self, grant, sink=sink)
+        return context if grant.tool.is_async else ThreadContext(context, loop, inline=grant.tool.declaration.inline)
+
+    async def _in_thread(self, grant: Grant, given: Mapping[str, Any]) -> Any:
+        """A plain function in a worker thread. It cannot be stopped: a cancelled one keeps its lane shut for a while."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(8, thread_name_prefix="tool")
+        future: Future[Any] = self._pool.submit(grant.tool.function, **given)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if not future.cancelled() and not future.done():
+                grant.running.why = grant.running.why or "timeout"
+                self._wait_for_thread(grant, future)
+            raise
+
+    def _wait_for_thread(self, grant: Grant, future: Future[Any]) -> None:
+        name, released = grant.tool.name, Future[None]()
+
+        def ended(_: object = None) -> None:
+            self.stuck.discard(name)
+            if not released.done():
+                released.set_result(None)
+
+        def give_up() -> None:
+            if not future.done():
+                self.stuck.add(name)
+            if not released.done():
+                released.set_result(None)
+
+        future.add_done_callback(ended)
+        if grant.lane is not None:
+            grant.lane.hold_until(released)
+        timer = threading.Timer(self.config.tools.stuck, give_up)
+        timer.daemon = True
+        timer.start()
+
+    def _fault(self, tool: Tool, error: BaseException) -> ToolError:
+        return ToolError(
+            f"{tool.name} failed: {type(error).__name__}: {error}. What it had changed before that is unknown. "
+            f"That is a fault of the plugin {tool.owner!r}; take another way."
+        )
+
+

@@ -1,0 +1,215 @@
+"""The log on disk: one JSON object a line, appended under a short file lock; many processes may append.
+
+Each append takes the lock and first reads what others wrote, so that `seq` has no gaps. A torn last line (its writer was
+killed in the middle) is completed if it is whole but for its newline, else set aside in `torn.txt`, never lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from pegboard.errors import SessionError
+from pegboard.events import AnyEvent
+
+try:
+    import fcntl
+except ImportError:  # Windows: one process a session, until a lock there is proved
+    fcntl = None  # type: ignore[assignment]
+
+Entry: TypeAlias = AnyEvent | Callable[[], AnyEvent]
+"""An event, or a function that makes it under the lock (for numbers that must not be given twice)."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(AnyEvent).decode
+_CHUNK = 1 << 20
+
+
+class Log(Protocol):
+    """Where durable events are kept."""
+
+    def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
+        """Number the events and keep them. Returns them, preceded by what other processes appended meanwhile."""
+
+    def read(self, since: int = 0) -> Iterator[AnyEvent]:
+        """The events numbered above `since`."""
+
+    def sync(self) -> None:
+        """Make what was appended survive a power cut."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+class MemoryLog:
+    """A log that ends with the process, for programs and tests."""
+
+    def __init__(self, observe: Callable[[AnyEvent], None]) -> None:
+        self._events: list[AnyEvent] = []
+        self._observe = observe
+
+    def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
+        """Number and keep."""
+        fresh: list[AnyEvent] = []
+        for entry in entries:
+            event = entry() if callable(entry) else entry
+            msgspec.structs.force_setattr(event, "seq", len(self._events) + 1)
+            self._events.append(event)
+            self._observe(event)
+            fresh.append(event)
+        return fresh
+
+    def read(self, since: int = 0) -> Iterator[AnyEvent]:
+        """The events numbered above `since`."""
+        yield from self._events[since:]
+
+    def sync(self) -> None:
+        """Nothing outlives the process."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class FileLog:
+    """`events.jsonl` in a session's folder. `observe` is told of every event in order, our own and others'."""
+
+    def __init__(self, folder: Path, observe: Callable[[AnyEvent], None]) -> None:
+        self._path = folder / "events.jsonl"
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._observe = observe
+        self._size = 0
+        self._seq = 0
+        with self._locked():
+            self._catch_up()
+
+    def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
+        """Number the events and write them with one write.
+
+        Raises:
+            SessionError: the disk is full or the file cannot be written; nothing of it was kept.
+        """
+        with self._locked():
+            fresh = self._catch_up()
+            made: list[AnyEvent] = []
+            lines: list[bytes] = []
+            for entry in entries:
+                event = entry() if callable(entry) else entry
+                # Frozen for everyone else: the number is part of making it, and known only under the lock.
+                msgspec.structs.force_setattr(event, "seq", self._seq + len(made) + 1)
+                made.append(event)
+                lines.append(_encode(event))
+            self._write(b"\n".join(lines) + b"\n")
+            self._seq += len(made)
+        for event in made:
+            self._observe(event)
+        return [*fresh, *made]
+
+    def read(self, since: int = 0) -> Iterator[AnyEvent]:
+        """The events numbered above `since`, read from disk without the lock."""
+        for line in _lines(self._path):
+            event = _decode(line)
+            if event.seq is not None and event.seq > since:
+                yield event
+
+    def sync(self) -> None:
+        """fsync, once a turn."""
+        os.fsync(self._fd)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def _locked(self) -> _FileLock:
+        return _FileLock(self._fd)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = os.write(self._fd, data)
+            while written < len(data):
+                written += os.write(self._fd, data[written:])
+        except OSError as error:
+            os.ftruncate(self._fd, self._size)
+            raise SessionError(
+                f"the session's log could not be written ({error.strerror}); the call was not run. "
+                f"Make room for {self._path} and try again."
+            ) from error
+        self._size += len(data)
+
+    def _catch_up(self) -> list[AnyEvent]:
+        """Read what others appended since, and mend a torn last line. Holds the lock."""
+        size = os.fstat(self._fd).st_size
+        if size == self._size:
+            return []
+        data = bytearray()
+        while len(data) < size - self._size:
+            data += os.pread(self._fd, min(_CHUNK, size - self._size - len(data)), self._size + len(data))
+        whole, _, torn = bytes(data).rpartition(b"\n")
+        fresh = [_decode(line) for line in whole.split(b"\n") if line]
+        self._size = size - len(torn)
+        if torn:
+            fresh += self._mend(torn)
+        for event in fresh:
+            self._seq = event.seq or self._seq
+            self._observe(event)
+        return fresh
+
+    def _mend(self, torn: bytes) -> list[AnyEvent]:
+        try:
+            event = _decode(torn)
+        except msgspec.DecodeError:
+            with open(self._path.with_name("torn.txt"), "ab", opener=_private) as aside:
+                aside.write(torn + b"\n")
+            os.ftruncate(self._fd, self._size)
+            return []
+        self._size += len(torn)
+        self._write(b"\n")
+        return [event]
+
+
+class _FileLock:
+    """An exclusive lock on an open file, released on exit. Reentrancy is not needed and not offered."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def __enter__(self) -> None:
+        if fcntl is not None:
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+
+    def __exit__(self, *exc: object) -> None:
+        if fcntl is not None:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Whole lines of a log; a last line without its newline is still being written and is left out."""
+    try:
+        with open(path, "rb") as file:
+            for line in file:
+                if line.endswith(b"\n") and line != b"\n":
+                    yield line
+    except FileNotFoundError:
+        return
+
+
+def read_log(path: Path) -> Iterator[AnyEvent]:
+    """The events of a log file, without locking it.
+
+    Raises:
+        SessionError: a line is not an event of this version.
+    """
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            yield _decode(line)
+        except msgspec.DecodeError as error:
+            raise SessionError(f"{path}:{number} is not an event this version knows ({error}); nothing was changed") from None

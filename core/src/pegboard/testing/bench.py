@@ -1,0 +1,101 @@
+"""A board around functions and modules, with a loop of its own, for plain (synchronous) tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from pegboard import port
+from pegboard.board import Board
+from pegboard.calls import Caller, Record
+from pegboard.desk import Answers
+from pegboard.events import AnyEvent, TurnEnded
+from pegboard.hooks import Guard, hookimpl
+from pegboard.plugins import Entry, given
+from pegboard.testing.scripted import Scripted, Step
+
+T = TypeVar("T")
+
+
+class TestBoard:
+    """A board over `root`, with its own state folder beside it, and one session."""
+
+    __test__ = False
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        tools: Sequence[Any] = (),
+        guards: Iterable[Guard] = (),
+        modules: Mapping[str, ModuleType] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        answers: Answers = "--yes",
+        steps: Iterable[Step] = (),
+        session: str | None = None,
+        state: Path | None = None,
+        own_guards: bool = True,
+    ) -> None:
+        """`modules`: tool sets by name. `settings`: dotted keys. `steps`: what the scripted model says."""
+        extra = [given(name, "pegboard.toolsets", module, own=True) for name, module in (modules or {}).items()]
+        if tools:
+            extra.append(_module_entry("test", "pegboard.toolsets", "pegboard_tools", list(tools), own=True))
+        guard_list = list(guards)
+        if guard_list:
+            extra.append(_module_entry("testguard", "pegboard.guards", "pegboard_guards", guard_list, own=own_guards))
+        self.state = state or root.parent / f"{root.name}-state"
+        self.loop = asyncio.new_event_loop()
+        self.board = Board.build(
+            str(root),
+            flags=dict(settings or {}),
+            user_file=self.state / "no-config.toml",
+            environ={},
+            state=self.state,
+            extra=extra,
+            discover=False,
+        )
+        self.model = Scripted(steps)
+        self.session = self.board.session(session)
+        self.agent = self.board.agent(self.session, answers=answers, model="scripted", provider=self.model)
+
+    def call(self, name: str, _caller: Caller = "program", /, **arguments: Any) -> Record:
+        """Take one call down the road and return its record."""
+        return self.run(self.agent.call(name, arguments, _caller))
+
+    def prompt(self, text: str = "go") -> TurnEnded:
+        """Run one turn of the scripted model."""
+
+        async def turn() -> TurnEnded:
+            await self.agent.send(port.Prompt(text=text))
+            return await self.agent.wait()
+
+        return self.run(turn())
+
+    @property
+    def events(self) -> list[AnyEvent]:
+        """The session's durable events so far."""
+        return list(self.session.read())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something on this board's loop."""
+        return self.loop.run_until_complete(work)
+
+    def close(self) -> None:
+        """Close the board and its loop."""
+        if not self.loop.is_closed():
+            self.run(self.board.close())
+            self.loop.close()
+
+
+def _module_entry(name: str, group: str, hook: str, contributed: list[Any], *, own: bool) -> Entry:
+    module = ModuleType(f"pegboard_test_{name}")
+
+    def impl() -> list[Any]:
+        return contributed
+
+    impl.__name__ = hook
+    setattr(module, hook, hookimpl(impl))
+    return given(name, group, module, own=own)

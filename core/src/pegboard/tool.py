@@ -1,0 +1,279 @@
+"""@tool: a typed function becomes a tool. It stays a function; everything else is read off its signature.
+
+    @tool(examples=["count the words in {path}"])
+    def word_count(path: Annotated[str, Reads("File, relative to the workspace root")], ctx: Context) -> str:
+        '''Count the words in a file.'''
+        return str(len(ctx.workspace.read_text(path).split()))
+
+Schema, validation, description, touches and effect come from the annotations; `Tool.of` reads them once, when the tool is
+registered. Only the road runs a tool.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar, overload
+
+import msgspec
+
+from pegboard.arguments import ParamAlias, Shape, Shaped
+from pegboard.calls import Action, Call, Caller, Effect, Overlap, Replay, Touch, TouchKind
+from pegboard.errors import PegboardError
+from pegboard.signature import BadSignature, Signature, read_signature
+from pegboard.touches import Node, TouchFunction, collect, effect_of_kinds, exceeds, kinds_in, strictest
+
+F = TypeVar("F", bound=Callable[..., Any])
+Alias = str | tuple[str, Mapping[str, Any]]
+EVERYONE: frozenset[Caller] = frozenset({"model", "person", "program", "tool", "mcp"})
+MARK = "__pegboard_tool__"
+MAX_EXAMPLES = 12
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+class BadTool(PegboardError):
+    """A tool's declaration is wrong; it was not registered. The text says what to change."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Declaration:
+    """What an author may say of a tool beyond its signature. Every default is the strict or plain one.
+
+    effect: the upper bound; needed only where `touches` is a function, and for `delegating`.
+    replay: whether a failed call may be tried again. The loop never replays by itself.
+    overlap: `exclusive` (a two-sided barrier), `parallel`, `background`.
+    pure: touches nothing; without it and without touches a call asks.
+    touches: gives the touches where no annotation can say them (paths inside a patch).
+    permission: a key of `tool_permission`, instead of the touches' own.
+    permission_fn: looks at the arguments and may make the answer stricter.
+    callers: who may call it. aliases: other names, or (name, preset arguments). param_aliases: other parameter names.
+    category: decides glyph and verb of the activity line; `glyph` and `verb` override it.
+    summary: the activity line's text from the arguments; later lines are details. key_arg: the argument it shows instead.
+    note: an info line from the result. echo: show the result below the activity line. short: a label for listings.
+    timeout: seconds; None leaves it to the tool. pages: it caps its own output. keep: which part of long output is kept.
+    inline: a `def` that returns within a millisecond and never blocks; it runs on the loop.
+    preview: blocks that show what would change, made while a person is asked.
+    examples: phrases with slots, at most twelve.
+    """
+
+    name: str | None = None
+    effect: Effect | None = None
+    replay: Replay = "never"
+    overlap: Overlap = "exclusive"
+    pure: bool = False
+    touches: TouchFunction | None = None
+    permission: str | None = None
+    permission_fn: Callable[[dict[str, Any]], Action] | None = None
+    callers: frozenset[Caller] = EVERYONE
+    aliases: tuple[Alias, ...] = ()
+    param_aliases: Mapping[str, ParamAlias] | None = None
+    category: str | None = None
+    glyph: str | None = None
+    verb: str | None = None
+    summary: Callable[[dict[str, Any]], str] | None = None
+    key_arg: str | None = None
+    note: Callable[[Any], str | None] | None = None
+    echo: bool = False
+    short: str = ""
+    timeout: float | None = None
+    pages: bool = False
+    inline: bool = False
+    keep: Literal["head", "ends"] = "head"
+    preview: Callable[..., Any] | None = None
+    examples: tuple[str, ...] = ()
+
+
+@overload
+def tool(function: F, /) -> F: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    effect: Effect | None = None,
+    replay: Replay = "never",
+    overlap: Overlap = "exclusive",
+    pure: bool = False,
+    touches: TouchFunction | None = None,
+    permission: str | None = None,
+    permission_fn: Callable[[dict[str, Any]], Action] | None = None,
+    callers: Iterable[Caller] = EVERYONE,
+    aliases: Sequence[Alias] = (),
+    param_aliases: Mapping[str, ParamAlias] | None = None,
+    category: str | None = None,
+    glyph: str | None = None,
+    verb: str | None = None,
+    summary: Callable[[dict[str, Any]], str] | None = None,
+    key_arg: str | None = None,
+    note: Callable[[Any], str | None] | None = None,
+    echo: bool = False,
+    short: str = "",
+    timeout: float | None = None,
+    pages: bool = False,
+    inline: bool = False,
+    keep: Literal["head", "ends"] = "head",
+    preview: Callable[..., Any] | None = None,
+    examples: Sequence[str] = (),
+) -> Callable[[F], F]: ...
+
+
+def tool(function: F | None = None, /, **declared: Any) -> F | Callable[[F], F]:
+    """Mark a typed function as a tool. See `Declaration` for what may be said."""
+    for name, kind in (("callers", frozenset), ("aliases", tuple), ("examples", tuple)):
+        if name in declared:
+            declared[name] = kind(declared[name])
+    declaration = Declaration(**declared)
+
+    def mark(marked: F) -> F:
+        setattr(marked, MARK, declaration)
+        return marked
+
+    return mark(function) if function is not None else mark
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Tool:
+    """A registered tool: what its author declared and what its signature says.
+
+    `function` is run by the road alone. `effect` is the upper bound of its calls; `owner` the plugin it came from, `set`
+    the tool set, if any."""
+
+    name: str
+    description: str
+    function: Callable[..., Any]
+    declaration: Declaration
+    signature: Signature
+    shape: Shape
+    touched: tuple[tuple[str, Node], ...]
+    effect: Effect
+    owner: str = ""
+    set: str | None = None
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *, owner: str = "", set: str | None = None) -> Tool:
+        """Read a marked function.
+
+        Raises:
+            BadTool: the declaration or the signature is wrong; the text says what to change.
+        """
+        declaration = getattr(function, MARK, None)
+        if not isinstance(declaration, Declaration):
+            raise BadTool(f"{getattr(function, '__name__', function)!r} is not marked @tool")
+        name = declaration.name or function.__name__
+        try:
+            signature = read_signature(function, name)
+        except BadSignature as error:
+            raise BadTool(f"tool {name!r}: {error}") from None
+        touched = tuple(signature.touched.items())
+        effect = _bound(declaration, [kind for _, node in touched for kind in kinds_in(node)])
+        shape = Shape(
+            struct=signature.struct,
+            fields=signature.fields,
+            types=signature.types,
+            param_aliases=declaration.param_aliases or {},
+            strict_names=effect != "read_only",
+        )
+        made = cls(
+            name=name,
+            description=inspect.cleandoc(function.__doc__ or "").strip(),
+            function=function,
+            declaration=declaration,
+            signature=signature,
+            shape=shape,
+            touched=touched,
+            effect=effect,
+            owner=owner,
+            set=set,
+        )
+        _check(made)
+        return made
+
+    @property
+    def qualified(self) -> str:
+        """`set:name`, or `owner:name` for a tool outside any set."""
+        return f"{self.set or self.owner}:{self.name}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments: inlined, without titles."""
+        return self.signature.schema
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it runs on the loop by itself."""
+        return self.signature.is_async
+
+    def read(self, sent: Any, preset: Mapping[str, Any] | None = None) -> Shaped:
+        """Validate arguments (see `Shape.read`); `preset` is what an alias fixes beforehand."""
+        return self.shape.read({**preset, **sent} if preset and isinstance(sent, Mapping) else sent)
+
+    def touches(self, arguments: Any) -> list[Touch]:
+        """What a call with these arguments (the decoded struct) would touch; paths are not resolved yet.
+
+        A tool that declares no touch and is not pure gives one unknown touch."""
+        found: list[Touch] = []
+        for name, node in self.touched:
+            found += [Touch(kind, what) for kind, what in collect(getattr(arguments, name), node)]
+        if self.declaration.touches is not None:
+            found += [t if isinstance(t, Touch) else Touch(*t) for t in self.declaration.touches(arguments)]
+        elif not self.touched and not self.declaration.pure:
+            found.append(Touch("unknown", self.name))
+        return found
+
+    def with_owner(self, owner: str, set: str | None) -> Tool:
+        """The same tool under another owner."""
+        return replace(self, owner=owner, set=set)
+
+    def wire_size(self) -> int:
+        """Bytes that the tool costs on every request: compact JSON of name, description and parameters."""
+        return len(
+            msgspec.json.encode({"name": self.name, "description": self.description, "parameters": self.parameters})
+        )
+
+    def key_value(self, call: Mapping[str, Any]) -> str:
+        """The value that stands for the call on its activity line."""
+        key = self.declaration.key_arg or next((name for name, _ in self.touched), None) or next(iter(call), None)
+        value = call.get(key, "") if key else ""
+        return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _bound(declaration: Declaration, kinds: Sequence[TouchKind]) -> Effect:
+    if declaration.touches is not None:
+        return declaration.effect or "side_effecting"
+    if not kinds and not declaration.pure:
+        return "side_effecting" if declaration.effect in (None, "read_only") else declaration.effect
+    annotated = effect_of_kinds(kinds)
+    return strictest([annotated, declaration.effect or annotated])
+
+
+def _check(made: Tool) -> None:
+    """Refuse declarations that cannot be meant."""
+    declared, name = made.declaration, made.name
+    if not _NAME.fullmatch(name):
+        raise BadTool(f"tool {name!r}: a name is [a-z][a-z0-9_]*, at most 64 letters")
+    if not made.description:
+        raise BadTool(f"tool {name!r} has no docstring; its first lines are what the model is told")
+    if declared.permission in ("read", "list") and made.effect != "read_only":
+        raise BadTool(f"tool {name!r}: permission {declared.permission!r} is for read_only tools; this one is {made.effect}")
+    if declared.inline and made.is_async:
+        raise BadTool(f"tool {name!r}: inline is for plain functions; an async one runs on the loop anyway")
+    if declared.effect and declared.touches is None and exceeds(made.effect, declared.effect):
+        raise BadTool(f"tool {name!r}: effect {declared.effect!r} is below what it touches ({made.effect})")
+    if len(declared.examples) > MAX_EXAMPLES:
+        raise BadTool(f"tool {name!r} has {len(declared.examples)} examples; at most {MAX_EXAMPLES}")
+    for example in declared.examples:
+        for slot in re.findall(r"\{(\w+)\}", example):
+            if slot not in made.shape.names:
+                raise BadTool(f"tool {name!r}: example {example!r} names {{{slot}}}, which is no parameter")
+    for sent, alias in (declared.param_aliases or {}).items():
+        target = alias if isinstance(alias, str) else alias[0]
+        if target not in made.shape.names and target not in made.signature.inner_names:
+            raise BadTool(f"tool {name!r}: param_aliases[{sent!r}] names {target!r}, which is no parameter")
+
+
+def callable_by(made: Tool, call: Call) -> bool:
+    """Whether the call's caller may call this tool."""
+    return call.caller in made.declaration.callers
