@@ -31,8 +31,8 @@ _LONGEST = 60
 def activity_of(tool: Tool | None, requested: str, arguments: Any, *, params: bool = True) -> Activity:
     """The activity line of a call; `verb` and `glyph` are empty for a tool without a known category.
 
-    `details` is the bracketed rest of the arguments (`[limit=20]`) if `params`; after a newline, what the tool's `summary`
-    says beyond its first line. Arguments are best given as they were validated: a synonym stands for nothing here."""
+    `details` is the bracketed rest of the arguments (`[limit=20]`) if `params`; after a newline, what the tool's
+    `summary` says beyond its first line. Arguments are best given as they were validated."""
     given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
     if tool is None:
         return Activity(glyph="", verb="", subject=requested)
@@ -49,9 +49,14 @@ def activity_of(tool: Tool | None, requested: str, arguments: Any, *, params: bo
 
 def summary_of(tool: Tool | None, requested: str, arguments: Any) -> str:
     """`Grep TODO`: verb and subject in one line, for logs and lists."""
-    line = activity_of(tool, requested, arguments, params=False)
-    first = line.subject.split("\n", 1)[0]
-    return f"{line.verb or (tool.name if tool else '')} {first[:200]}".strip()
+    if tool is None:
+        return requested[:200]
+    given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
+    declared = tool.declaration
+    category = GLYPHS.get(declared.category or "")
+    verb = declared.verb or (category[1] if category else "") or tool.name
+    subject = _summary(tool, given) or _subject(tool, given)
+    return f"{verb} {subject.split(chr(10), 1)[0][:200]}".rstrip()
 
 
 def _summary(tool: Tool, given: Mapping[str, Any]) -> str | None:
@@ -60,7 +65,7 @@ def _summary(tool: Tool, given: Mapping[str, Any]) -> str | None:
         return None
     try:
         said: Any = tool.declaration.summary(dict(given))
-    except Exception:  # isolates tools: a line for display may not stop a call (arguments are not validated yet)
+    except Exception:  # noqa: BLE001 - isolates tools: a line for display may not stop a call
         return None
     return said if isinstance(said, str) and said else None
 
@@ -72,6 +77,8 @@ def _key(tool: Tool, given: Mapping[str, Any]) -> str | None:
 
 def _subject(tool: Tool, given: Mapping[str, Any]) -> str:
     value = given.get(_key(tool, given) or "", "")
+    if type(value) is str:
+        return value
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
     return _text(value)

@@ -185,7 +185,7 @@ class Agent:
             status = "interrupted"
         except PegboardError as problem:
             status, error = "error", str(problem)
-        except Exception as problem:  # isolates plugins: a provider may raise anything
+        except Exception as problem:  # noqa: BLE001 - isolates plugins: a provider may raise anything
             self._keep_partial(turn, said)
             status, error = "error", f"the model {self.model} failed: {type(problem).__name__}: {problem}"
         ended = TurnEnded(turn=turn, status=status, text=said.text, usage=spent.as_dict(), error=error)
@@ -210,7 +210,9 @@ class Agent:
 
     async def _reply(self, turn: int, offers: list[ToolOffer], said: Reply) -> Reply:
         """Stream one reply; what was said so far is in `said` at any time."""
-        request = Request(model=self.model, system=self._system, messages=list(self.session.fold.history()), tools=offers)
+        request = Request(
+            model=self.model, system=self._system, messages=list(self.session.fold.history()), tools=offers
+        )
         said.text, said.thinking, said.calls, said.end = "", "", [], None
         async for part in self._provider.reply(request):
             match part:

@@ -19,6 +19,10 @@ ParamAlias = str | tuple[str, Callable[[Any], Any]]
 """The declared name, or the declared name with a converter for the value."""
 
 
+_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What reading JSON text may raise: broken, not Unicode, nested too deep."""
+
+
 class InvalidArguments(Exception):
     """What was sent does not fit. `problems` has a line for every wrong field."""
 
@@ -46,9 +50,18 @@ class Shape:
     param_aliases: Mapping[str, ParamAlias]
     strict_names: bool
     names: frozenset[str] = field(init=False)
+    _plain: frozenset[str] = field(init=False)
+    _exact: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", frozenset(self.fields))
+        # Conversion passes over unknown names inside structs in silence: those are always looked at one by one.
+        plain = frozenset(name for name, declared in self.fields.items() if not _holds(declared.type, mi.StructType))
+        object.__setattr__(self, "_plain", plain)
+        # NaN and infinity become null in JSON: where a number may be one, the bytes are read back before they are trusted.
+        object.__setattr__(
+            self, "_exact", not any(_holds(declared.type, _INEXACT) for declared in self.fields.values())
+        )
 
     def read(self, sent: Any) -> Shaped:
         """Validate what a caller sent.
@@ -56,13 +69,15 @@ class Shape:
         Raises:
             InvalidArguments: with one line for every wrong field; nothing was run.
         """
-        if type(sent) is dict and sent.keys() <= self.names and None not in sent.values():
+        if type(sent) is dict and sent.keys() <= self._plain and None not in sent.values():
             try:
                 value = msgspec.convert(sent, self.struct, strict=False)
             except msgspec.ValidationError:
                 pass
+            except RecursionError:
+                raise InvalidArguments(["the arguments are nested too deep"]) from None
             else:
-                return Shaped(value=value, body=_encode(value))
+                return self._shaped(value)
         return self._read_slowly(sent)
 
     def _read_slowly(self, sent: Any) -> Shaped:
@@ -82,7 +97,16 @@ class Shape:
             value = msgspec.convert(values, self.struct, strict=False)
         except msgspec.ValidationError as error:
             raise InvalidArguments([str(error)]) from None
-        return Shaped(value=value, body=_encode(value), dropped=tuple(dropped))
+        return self._shaped(value, tuple(dropped))
+
+    def _shaped(self, value: Any, dropped: tuple[str, ...] = ()) -> Shaped:
+        """The struct with its canonical bytes, which must say the same: they are what is approved and run."""
+        try:
+            body = msgspec.json.encode(value)
+            again = value if self._exact else msgspec.json.decode(body, type=self.struct)
+        except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+            raise InvalidArguments([f"the arguments cannot be written as JSON: {_plain(str(error))}"]) from None
+        return Shaped(value=again, body=body, dropped=dropped)
 
     def _name(self, arguments: Mapping[str, Any], dropped: list[str], problems: list[str]) -> dict[str, Any]:
         """The sent arguments under their declared names; the declared spelling wins over a synonym."""
@@ -98,13 +122,12 @@ class Shape:
                     dropped.append(sent_name)
                 continue
             name, convert = target
-            if value is None and not _takes_null(self.fields[name].type):
-                dropped.append(sent_name)
-            elif name in named:
+            if (value is None and not _takes_null(self.fields[name].type)) or name in named:
                 dropped.append(sent_name)
             else:
                 declared = self.fields[name].type
-                named[name] = self._inside(_from_json(convert(value), declared), declared, name, dropped, problems)
+                value = _from_json(_converted(convert, value, sent_name, problems), declared)
+                named[name] = self._inside(value, declared, name, dropped, problems)
         return named
 
     def _target(self, sent: str) -> tuple[str, Callable[[Any], Any]] | None:
@@ -130,7 +153,8 @@ class Shape:
                     f"{place}: there is no such field; did you mean {near}?" if near else place
                 )
             elif value[key] is not None or _takes_null(fields[target[0]]):
-                out[target[0]] = self._inside(target[1](value[key]), fields[target[0]], place, dropped, problems)
+                inner = _converted(target[1], value[key], place, problems)
+                out[target[0]] = self._inside(inner, fields[target[0]], place, dropped, problems)
         return out
 
     def _misspelt(self, sent: str, names: Collection[str]) -> str | None:
@@ -149,12 +173,16 @@ class Shape:
             problems.append(f"{name}{inner}: expected {wanted}, got {_short(sent)} ({_plain(str(error))})")
 
 
-def _encode(value: Any) -> bytes:
-    return msgspec.json.encode(value)
-
-
 def _same(value: Any) -> Any:
     return value
+
+
+def _converted(convert: Callable[[Any], Any], value: Any, where: str, problems: list[str]) -> Any:
+    try:
+        return convert(value)
+    except Exception as error:  # noqa: BLE001 - isolates tools: a synonym's converter may raise anything on what a model sends
+        problems.append(f"{where}: {_short(value)} cannot be converted ({type(error).__name__}: {error})")
+        return value
 
 
 def _mapping(sent: Any) -> Mapping[str, Any]:
@@ -162,7 +190,7 @@ def _mapping(sent: Any) -> Mapping[str, Any]:
         text = sent if isinstance(sent, str) else sent.decode("utf-8", "replace")
         try:
             sent = msgspec.json.decode(text) if text.strip() else {}
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise InvalidArguments([f"the arguments are not valid JSON: {error}"]) from None
     if sent is None:
         return {}
@@ -176,7 +204,7 @@ def _from_json(sent: Any, declared: mi.Type) -> Any:
     if isinstance(sent, str) and sent.lstrip()[:1] in ("[", "{") and not _takes_text(declared):
         try:
             return msgspec.json.decode(sent)
-        except msgspec.DecodeError:
+        except _UNREADABLE:
             return sent
     return sent
 
@@ -210,6 +238,24 @@ def _bare(declared: mi.Type) -> mi.Type:
     while isinstance(declared, mi.Metadata):
         declared = declared.type
     return declared
+
+
+_INEXACT = (mi.FloatType, mi.AnyType)
+
+
+def _holds(declared: mi.Type, wanted: type[mi.Type] | tuple[type[mi.Type], ...]) -> bool:
+    """Whether a type of this kind lies anywhere in a type."""
+    match declared := _bare(declared):
+        case _ if isinstance(declared, wanted):
+            return True
+        case mi.UnionType(types=types) | mi.TupleType(item_types=types):
+            return any(_holds(option, wanted) for option in types)
+        case mi.ListType(item_type=item) | mi.VarTupleType(item_type=item) | mi.DictType(value_type=item):
+            return _holds(item, wanted)
+        case mi.StructType(fields=fields):
+            return any(_holds(field.type, wanted) for field in fields)
+        case _:
+            return False
 
 
 def _takes_null(declared: mi.Type) -> bool:
@@ -257,8 +303,8 @@ def expected(declared: mi.Type) -> str:
 def _short(value: Any) -> str:
     try:
         text = msgspec.json.encode(value).decode()
-    except (TypeError, ValueError):
-        text = repr(value)
+    except (TypeError, ValueError, RecursionError):
+        text = f"a {type(value).__name__} that is no JSON"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -1,9 +1,9 @@
 """The board: one loaded set of plugins, tools and settings. A program builds one, uses it, closes it.
 
-    board = Board.build(root=".")
-    agent = board.agent(board.session(), answers="--yes")
-    record = await agent.call("read_file", {"path": "README.md"}, caller="program")
-    await board.close()
+board = Board.build(root=".")
+agent = board.agent(board.session(), answers="--yes")
+record = await agent.call("read_file", {"path": "README.md"}, caller="program")
+await board.close()
 """
 
 from __future__ import annotations
@@ -116,8 +116,15 @@ class Board:
         plugged = plugins.load_all(chosen, loaded.config.tables, where)
         _insist_on_guards(plugged)
         registry = _register(plugged, entries, loaded, notes)
-        notes += [f"without the guard {name!r}, as asked: what it protects is not protected" for name in sorted(skipped)]
-        notes = [*loaded.notes, *notes, *(failure.text for failure in plugged.failures), *_unknown_sets(loaded, entries)]
+        notes += [
+            f"without the guard {name!r}, as asked: what it protects is not protected" for name in sorted(skipped)
+        ]
+        notes = [
+            *loaded.notes,
+            *notes,
+            *(failure.text for failure in plugged.failures),
+            *_unknown_sets(loaded, entries),
+        ]
         guards = Guards(
             GuardSeat(guard, owner=plugin.entry.name, own=plugin.entry.own, timeout=loaded.config.plugins.guard_timeout)
             for plugin, given in plugged.contributed("pegboard_guards")
@@ -167,7 +174,12 @@ class Board:
         return None if caller in tool.declaration.callers else "caller"
 
     def agent(
-        self, session: Session, *, answers: Answers = "headless", model: str | None = None, provider: Provider | None = None
+        self,
+        session: Session,
+        *,
+        answers: Answers = "headless",
+        model: str | None = None,
+        provider: Provider | None = None,
     ) -> Agent:
         """An agent over this session. `provider` is given by tests and programs that bring their own.
 
@@ -226,10 +238,14 @@ class Board:
         entry = next((entry for entry in installed if entry.name == name), None)
         if entry is None:
             there = ", ".join(sorted(entry.name for entry in installed)) or "none"
-            raise ConfigError(f"model {model!r}: no provider {name!r} is installed (installed: {there}); nothing was started")
+            raise ConfigError(
+                f"model {model!r}: no provider {name!r} is installed (installed: {there}); nothing was started"
+            )
         try:
             make = plugins.import_guarded(entry)
-            table = {key: value for key, value in self.config.providers.get(name, {}).items() if key not in ("name", "root")}
+            table = {
+                key: value for key, value in self.config.providers.get(name, {}).items() if key not in ("name", "root")
+            }
             made: Provider = make(msgspec.convert({**table, "name": name, "root": self.root}, ProviderSettings))
         except plugins.LoadProblem as problem:
             raise ConfigError(f"the provider {name!r} does not load: {problem}; nothing was started") from None
@@ -237,7 +253,9 @@ class Board:
             raise ConfigError(f"[providers.{name}]: {error}; nothing was started") from None
         return made
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | None = None, *, answers: Answers = "headless") -> Record:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, answers: Answers = "headless"
+    ) -> Record:
         """One call by a program, in a session of its own in memory."""
         session = self.session(in_memory=True)
         road = self.road(session, answers=answers)
@@ -292,8 +310,9 @@ def _insist_on_guards(plugged: plugins.Loaded) -> None:
         if failure.entry.group == "pegboard.guards":
             raise PluginError(
                 failure.entry.name,
-                f"the guard {failure.entry.name!r} did not load ({failure.error}); nothing was started, since it may protect "
-                f"something. Mend or uninstall {failure.entry.distribution}, or start with --without-guard {failure.entry.name}.",
+                f"the guard {failure.entry.name!r} did not load ({failure.error}); nothing was started, since it may "
+                f"protect something. Mend or uninstall {failure.entry.distribution}, "
+                f"or start with --without-guard {failure.entry.name}.",
             )
 
 
@@ -332,7 +351,9 @@ def _unknown_sets(loaded: Loaded, entries: Sequence[Entry]) -> list[str]:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1, 0.5)
             hint = f"did you mean {near[0]}? " if near else ""
-            notes.append(f"toolSets: no set {name!r} is installed; {hint}it would come with a package such as pegboard-tools-{name}")
+            notes.append(
+                f"toolSets: no set {name!r} is installed; {hint}it would come with a package such as pegboard-tools-{name}"
+            )
     return notes
 
 
@@ -365,7 +386,7 @@ def _observer(plugin: Plugin, observe: Any) -> Any:
             return
         try:
             observe(event)
-        except Exception:  # isolates plugins: an observer that fails is not asked again, and holds up nothing
+        except Exception:  # noqa: BLE001 - isolates plugins: an observer that fails is not asked again, and holds up nothing
             failed = True
 
     return told

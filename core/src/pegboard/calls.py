@@ -1,5 +1,6 @@
 """Calls, touches, decisions, records: what travels on the road.
 
+`gc=False` keeps them from the cycle collector, which a log of thousands would feed: values hold no cycles.
 These are values. They hold no behaviour beyond small derived facts, so that every layer may use them.
 """
 
@@ -25,7 +26,7 @@ TouchKind: TypeAlias = Literal["read", "list", "edit", "run", "net", "mcp", "ask
 STRICTNESS: dict[str, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One request to run a tool. `arguments` is what the caller sent: a mapping, or JSON text that may be broken."""
 
     id: str
@@ -34,7 +35,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller = "model"
 
 
-class Touch(msgspec.Struct, frozen=True):
+class Touch(msgspec.Struct, frozen=True, gc=False):
     """One thing a call would touch. `what` as it was written; `at` where it resolves to.
 
     For paths `at` is relative to the workspace root (`.` is the root itself) and absolute when it lies outside, which
@@ -48,14 +49,14 @@ class Touch(msgspec.Struct, frozen=True):
     sends: bool = False
 
 
-class Source(msgspec.Struct, frozen=True):
+class Source(msgspec.Struct, frozen=True, gc=False):
     """Where a rule stands."""
 
     file: str
     line: int | None
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class Answer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The reply to an ask. `by`: person, --yes, --no, headless, remembered or plugin:NAME."""
 
     granted: bool
@@ -63,7 +64,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What policy (or a guard) said of a call, and why. `answer` is None unless the action was ask."""
 
     action: Action
@@ -74,21 +75,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     answer: Answer | None = None
 
 
-class Deny(msgspec.Struct, frozen=True):
+class Deny(msgspec.Struct, frozen=True, gc=False):
     """A guard's refusal. `rule` says which rule; `text` is for the model and the person."""
 
     rule: str
     text: str
 
 
-class Ask(msgspec.Struct, frozen=True):
+class Ask(msgspec.Struct, frozen=True, gc=False):
     """A guard's wish that a person be asked. It never loosens anything."""
 
     rule: str
     text: str
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A tool's result where plain text or a data struct is not enough."""
 
     text: str
@@ -96,7 +97,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[AnyBlock] = []
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What became of a call: the one shape every front end, log and program gets (`pegboard tool --json`)."""
 
     id: str

@@ -24,7 +24,7 @@ from pegboard.kit.process import Finished
 from pegboard.kit.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pegboard.kit.seen import Seen
+    from pegboard.kit.seen import Seen, SeenFiles
     from pegboard.kit.writer import Writer
     from pegboard.running import Grant, Runner
 
@@ -67,9 +67,7 @@ class RunContext(Context):
         self._free("ask")
         grant = self._grant
         assert grant.lane is not None
-        return await self._runner.desk.question(
-            grant.call.id, question, options, turn=grant.turn, lane=grant.lane.name
-        )
+        return await self._runner.desk.question(grant.call.id, question, options, turn=grant.turn, lane=grant.lane.name)
 
     async def call(self, name: str, **arguments: Any) -> Record:
         """Down the road again, in a lane of its own."""
@@ -217,7 +215,7 @@ class EditCommit(Commit):
         self._alive()
         self._context._committing = True
         self._writer = Writer(self._context.workspace, expect=self._grant.shown, alive=self._alive)
-        self._writer.undo = self._grant.call.id if self._runner.session.folder is not None else None
+        self._writer.undo_id = self._grant.call.id if self._runner.session.folder is not None else None
         return self._writer
 
     def _alive(self) -> None:
@@ -226,8 +224,6 @@ class EditCommit(Commit):
 
     def _write_down(self, writer: Writer) -> None:
         self._runner.session.save_undo(self._grant.call.id, writer.changes)
-        for seen in writer.seen(self._context.seen.get):
-            self._context.seen.put(seen)
 
     def _try(self) -> bool:
         if self._runner.locks is None or fcntl is None:
@@ -285,7 +281,7 @@ class SessionSeen:
 class ThreadSeen:
     """The same from a worker thread."""
 
-    def __init__(self, inner: SessionSeen, on_loop: Callable[[Callable[[], Any]], Any]) -> None:
+    def __init__(self, inner: SeenFiles, on_loop: Callable[[Callable[[], Any]], Any]) -> None:
         self._inner = inner
         self._on_loop = on_loop
 

@@ -62,7 +62,9 @@ class Desk:
         )
         return answer
 
-    async def question(self, call: str, question: str, options: Sequence[str], *, turn: int | None, lane: str) -> str | None:
+    async def question(
+        self, call: str, question: str, options: Sequence[str], *, turn: int | None, lane: str
+    ) -> str | None:
         """Ask the person something; None: dismissed.
 
         Raises:
@@ -109,7 +111,7 @@ class Desk:
         by = f"plugin:{owner}"
         try:
             said = await approver(asked)
-        except Exception as error:  # isolates plugins: an approver that fails grants nothing
+        except Exception as error:  # noqa: BLE001 - isolates plugins: an approver that fails grants nothing
             return Answer(granted=False, by=by, reason=f"the approver raised {type(error).__name__}: {error}")
         if said is None:
             return None

@@ -1,7 +1,7 @@
 """Entry points of ours as they stand on disk. Nothing of them is imported, and little is imported to find them.
 
-`entry_points.txt` of installed distributions is read directly: importlib.metadata parses every METADATA and costs a third
-of the start. `pegboard --help` lists commands of plugins through this module alone.
+`entry_points.txt` of installed distributions is read directly: importlib.metadata parses every METADATA and costs a
+third of the start. `pegboard --help` lists commands of plugins through this module alone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 GROUP = "pegboard."
 
@@ -19,7 +20,7 @@ GROUP = "pegboard."
 class Entry:
     """An entry point: its name in its group, what it names (`module` or `module:object`), and whose it is.
 
-    `own`: the distribution is one of those that `pegboard` itself names."""
+    `own`: the distribution is one of those that `pegboard` itself names. `module`: given by a program, not on disk."""
 
     name: str
     group: str
@@ -27,6 +28,7 @@ class Entry:
     distribution: str
     version: str
     own: bool
+    module: Any = None
 
 
 def scan(paths: Iterable[str] | None = None) -> list[Entry]:

@@ -2,8 +2,10 @@
 
 Order within a turn, which front ends may rely on:
 
-    turn_started, prompt, ( text* thinking* message  ( call_asked  [approval_asked approval_answered]  [call_started call_output*]
-    call_finished )* )* usage turn_ended
+    turn_started prompt
+      ( text* thinking* message
+        ( call_asked [approval_asked approval_answered] [call_started call_output*] call_finished )* )*
+    usage turn_ended
 
 `call_asked` comes for every call, whoever makes it, before it is resolved. Exactly one `call_finished` with its id
 follows, in call order within its lane. A `call_started` without `call_finished` *is* an interrupted call.
@@ -29,14 +31,14 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=_snake):
+class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="event", tag=_snake):
     """Base of the union. `seq`: its number in the log, None while ephemeral. `turn`: None for calls outside a turn."""
 
     seq: int | None = None
     turn: int | None = None
 
 
-class TurnStarted(Event, frozen=True, kw_only=True):
+class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
     """A turn began: which model answers, which sets are loaded, what did not load, how many tools are offered."""
 
     session: str
@@ -46,26 +48,26 @@ class TurnStarted(Event, frozen=True, kw_only=True):
     offered: int
 
 
-class Prompt(Event, frozen=True, kw_only=True):
+class Prompt(Event, frozen=True, kw_only=True, gc=False):
     """What was asked of the agent. `by`: person, program or plugin:NAME."""
 
     text: str
     by: str = "person"
 
 
-class Text(Event, frozen=True, kw_only=True):
+class Text(Event, frozen=True, kw_only=True, gc=False):
     """A piece of the answer as it streams. Ephemeral."""
 
     text: str
 
 
-class Thinking(Event, frozen=True, kw_only=True):
+class Thinking(Event, frozen=True, kw_only=True, gc=False):
     """A piece of the model's reasoning as it streams. Ephemeral."""
 
     text: str
 
 
-class WireCall(msgspec.Struct, frozen=True, kw_only=True):
+class WireCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A call as the model asked for it. `arguments`: a mapping, or the JSON text when it was broken."""
 
     id: str
@@ -73,7 +75,7 @@ class WireCall(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Any
 
 
-class Message(Event, frozen=True, kw_only=True):
+class Message(Event, frozen=True, kw_only=True, gc=False):
     """One whole reply of the model, in the log before any of its calls runs.
 
     `provider_data` is opaque: what the provider wants back with the history (signatures and the like)."""
@@ -84,7 +86,7 @@ class Message(Event, frozen=True, kw_only=True):
     provider_data: Any = None
 
 
-class CallAsked(Event, frozen=True, kw_only=True):
+class CallAsked(Event, frozen=True, kw_only=True, gc=False):
     """A call was requested. `tool` and `set` are None for a name that no tool answers to."""
 
     lane: str
@@ -96,7 +98,7 @@ class CallAsked(Event, frozen=True, kw_only=True):
     summary: str
 
 
-class ApprovalAsked(Event, frozen=True, kw_only=True):
+class ApprovalAsked(Event, frozen=True, kw_only=True, gc=False):
     """A person (or an approver plugin) is asked. `preview` shows what would change, `remember` what "always" would keep."""
 
     lane: str
@@ -108,7 +110,7 @@ class ApprovalAsked(Event, frozen=True, kw_only=True):
     remember: list[str] = []
 
 
-class ApprovalAnswered(Event, frozen=True, kw_only=True):
+class ApprovalAnswered(Event, frozen=True, kw_only=True, gc=False):
     """The reply to `approval_asked` with this id."""
 
     id: str
@@ -117,7 +119,7 @@ class ApprovalAnswered(Event, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class QuestionAsked(Event, frozen=True, kw_only=True):
+class QuestionAsked(Event, frozen=True, kw_only=True, gc=False):
     """A tool asks the person something (`ctx.ask`)."""
 
     lane: str
@@ -127,14 +129,14 @@ class QuestionAsked(Event, frozen=True, kw_only=True):
     options: list[str] = []
 
 
-class QuestionAnswered(Event, frozen=True, kw_only=True):
+class QuestionAnswered(Event, frozen=True, kw_only=True, gc=False):
     """The reply to `question_asked` with this id. None: it was dismissed."""
 
     id: str
     answer: str | None
 
 
-class CallStarted(Event, frozen=True, kw_only=True):
+class CallStarted(Event, frozen=True, kw_only=True, gc=False):
     """About to run: in the log before anything happens, with what it touches and why it may."""
 
     lane: str
@@ -143,7 +145,7 @@ class CallStarted(Event, frozen=True, kw_only=True):
     decision: Decision
 
 
-class CallOutput(Event, frozen=True, kw_only=True):
+class CallOutput(Event, frozen=True, kw_only=True, gc=False):
     """The tail of what a running call prints, at most twenty times a second. Ephemeral."""
 
     id: str
@@ -151,7 +153,7 @@ class CallOutput(Event, frozen=True, kw_only=True):
     text: str
 
 
-class CallFinished(Event, frozen=True, kw_only=True):
+class CallFinished(Event, frozen=True, kw_only=True, gc=False):
     """What became of a call. The text is what the model gets."""
 
     lane: str
@@ -169,14 +171,14 @@ class CallFinished(Event, frozen=True, kw_only=True):
     blocks: list[AnyBlock] = []
 
 
-class Note(Event, frozen=True, kw_only=True):
+class Note(Event, frozen=True, kw_only=True, gc=False):
     """Something the person should know. level: info, warning."""
 
     level: str
     text: str
 
 
-class Usage(Event, frozen=True, kw_only=True):
+class Usage(Event, frozen=True, kw_only=True, gc=False):
     """What the model's replies of a turn took, in tokens; `cost` in US dollars where the provider says."""
 
     input: int
@@ -185,7 +187,7 @@ class Usage(Event, frozen=True, kw_only=True):
     cost: float | None = None
 
 
-class TurnEnded(Event, frozen=True, kw_only=True):
+class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     """The turn is over. `text` is the whole answer; `error` says why a turn stopped or failed."""
 
     status: Status
@@ -194,7 +196,7 @@ class TurnEnded(Event, frozen=True, kw_only=True):
     error: str | None = None
 
 
-class Seen(Event, frozen=True, kw_only=True):
+class Seen(Event, frozen=True, kw_only=True, gc=False):
     """Which part of a file a call showed: its stamp, the byte ranges and a digest of those bytes."""
 
     path: str
@@ -203,14 +205,14 @@ class Seen(Event, frozen=True, kw_only=True):
     digest: str
 
 
-class StateChanged(Event, frozen=True, kw_only=True):
+class StateChanged(Event, frozen=True, kw_only=True, gc=False):
     """A tool's state under `key` (owner and key of `ctx.state`) has this value from here on."""
 
     key: str
     value: Any
 
 
-class PanelChanged(Event, frozen=True, kw_only=True):
+class PanelChanged(Event, frozen=True, kw_only=True, gc=False):
     """A side panel's content. Ephemeral state of front ends is not kept here."""
 
     id: str
@@ -218,7 +220,7 @@ class PanelChanged(Event, frozen=True, kw_only=True):
     blocks: list[AnyBlock]
 
 
-class Progress(Event, frozen=True, kw_only=True):
+class Progress(Event, frozen=True, kw_only=True, gc=False):
     """How far a running call is. Ephemeral."""
 
     id: str

@@ -29,7 +29,9 @@ class GuardSeat:
         self.guard = guard
         self.owner = owner
         self.timeout = timeout
-        self.is_async = inspect.iscoroutinefunction(guard) or inspect.iscoroutinefunction(getattr(guard, "__call__", None))
+        self.is_async = inspect.iscoroutinefunction(guard) or inspect.iscoroutinefunction(
+            getattr(guard, "__call__", None)
+        )
         self.inline = own and not self.is_async
         self._pool: ThreadPoolExecutor | None = None
         self._overrun: Future[Any] | None = None
@@ -57,30 +59,44 @@ class Guards:
 
     def __init__(self, seats: Iterable[GuardSeat]) -> None:
         self.seats = list(seats)
+        self.inline = [seat for seat in self.seats if seat.inline]
+        self.slow = [seat for seat in self.seats if not seat.inline]
 
-    async def judge(self, call: Call, body: bytes, touches: list[Touch]) -> tuple[str, Concern]:
-        """What the guards say of a call whose canonical arguments are `body`: (owner, the strictest concern)."""
+    def judge_inline(self, call: Call, body: bytes, touches: list[Touch]) -> tuple[str, Concern]:
+        """What our own plain guards say of a call whose canonical arguments are `body`: (owner, strictest concern)."""
         owner, worst = "", None
-        for seat in self.seats:
-            own_copy = Call(id=call.id, name=call.name, arguments=msgspec.json.decode(body), caller=call.caller)
+        for seat in self.inline:
             try:
-                if seat.inline:
-                    said: object = seat.guard(own_copy, touches.copy())
-                else:
-                    said = await seat.slow(own_copy, touches.copy())
+                said: object = seat.guard(
+                    Call(id=call.id, name=call.name, arguments=_decode(body), caller=call.caller), touches.copy()
+                )
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a guard that fails refuses
+                return seat.owner, _failed(seat, error)
+            if said is None:
+                continue
+            concern = _concern(seat, said)
+            if isinstance(concern, Deny):
+                return seat.owner, concern
+            owner, worst = (owner, worst) if worst else (seat.owner, concern)
+        return owner, worst
+
+    async def judge_slow(self, call: Call, body: bytes, touches: list[Touch]) -> tuple[str, Concern]:
+        """The same for strangers' guards and those that wait."""
+        owner, worst = "", None
+        for seat in self.slow:
+            own_copy = Call(id=call.id, name=call.name, arguments=_decode(body), caller=call.caller)
+            try:
+                said = await seat.slow(own_copy, touches.copy())
             except TimeoutError:
-                return seat.owner, Deny(f"{seat.owner}: no answer", f"the guard did not answer within {seat.timeout:g} s")
-            except (Exception, SystemExit) as error:  # isolates plugins: a guard that fails refuses
-                return seat.owner, Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
-            match said:
-                case None:
-                    continue
-                case Deny():
-                    return seat.owner, said
-                case Ask():
-                    owner, worst = (owner, worst) if worst else (seat.owner, said)
-                case _:
-                    return seat.owner, Deny(f"{seat.owner}: nonsense", f"the guard returned {type(said).__name__}")
+                return seat.owner, Deny(
+                    f"{seat.owner}: no answer", f"the guard did not answer within {seat.timeout:g} s"
+                )
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a guard that fails refuses
+                return seat.owner, _failed(seat, error)
+            concern = _concern(seat, said)
+            if isinstance(concern, Deny):
+                return seat.owner, concern
+            owner, worst = (owner, worst) if worst else (seat.owner if concern else owner, concern)
         return owner, worst
 
     def path(self, kind: TouchKind, path: str) -> Deny | None:
@@ -91,7 +107,7 @@ class Guards:
                 continue
             try:
                 said = check(kind, path)
-            except Exception as error:  # isolates plugins: a check that fails refuses
+            except Exception as error:  # noqa: BLE001 - isolates plugins: a check that fails refuses
                 return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
             if said is not None:
                 return said if isinstance(said, Deny) else Deny(f"{seat.owner}: nonsense", "the guard gave no Deny")
@@ -101,3 +117,18 @@ class Guards:
         """Let go of all threads."""
         for seat in self.seats:
             seat.close()
+
+
+_decode = msgspec.json.Decoder().decode
+
+
+def _failed(seat: GuardSeat, error: BaseException) -> Deny:
+    return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
+
+
+def _concern(seat: GuardSeat, said: object) -> Concern:
+    match said:
+        case None | Deny() | Ask():
+            return said
+        case _:
+            return Deny(f"{seat.owner}: nonsense", f"the guard returned {type(said).__name__}")

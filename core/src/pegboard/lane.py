@@ -7,16 +7,15 @@ child lane with a barrier of its own, never its parent's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from pegboard.calls import Why
 
 
-@dataclass(slots=True)
-class Running:
+class Running(msgspec.Struct, gc=False):
     """A call that runs now. `why` is set when it was told to stop; `task` is what is cancelled."""
 
     task: asyncio.Task[Any] | None
@@ -43,16 +42,18 @@ class Lane:
         """Wait for the slot and take it. Nothing else runs in this lane until `leave`."""
         await self._lock.acquire()
         held = self._held
-        if held is not None and not held.done():
-            await asyncio.wait([asyncio.wrap_future(held)])
-        self._held = None
+        if held is not None:
+            if not held.done():
+                await asyncio.wait([asyncio.wrap_future(held)])
+            self._held = None
         mine = self.running[call] = Running(asyncio.current_task())
         return mine
 
     def leave(self, call: str) -> None:
         """Give the slot back."""
         self.running.pop(call, None)
-        self.children.pop(call, None)
+        if self.children:
+            self.children.pop(call, None)
         self._lock.release()
 
     def hold_until(self, done: Future[Any]) -> None:
@@ -64,18 +65,15 @@ class Lane:
         return self.children.setdefault(call, Lane(f"{self.name}/{call}"))
 
     def stop(self, call: str | None, why: Why) -> bool:
-        """Stop one running call, here or in a child lane, or all of them. Returns whether there was one."""
+        """Stop one running call, here or in a child lane; None: those that wait for no other. Was there one?"""
         found = False
-        for name, running in list(self._all()):
-            if (call is None or name == call) and running.why is None:
+        for lane in list(self.children.values()):
+            found = lane.stop(call, why) or found
+        for name, running in list(self.running.items()):
+            waits = bool(self.children.get(name) and self.children[name].running)
+            if running.why is None and (name == call or (call is None and not waits)):
                 running.why = why
                 found = True
                 if running.task is not None:
                     running.task.cancel()
         return found
-
-    def _all(self) -> Iterable[tuple[str, Running]]:
-        for lane in list(self.children.values()):
-            yield from lane._all()
-        if not self.children:
-            yield from self.running.items()

@@ -39,6 +39,9 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
     Raises:
         ToolError: the value cannot be written as JSON; that is a fault of the tool.
     """
+    declared = grant.tool.declaration
+    if type(returned) is str and grant.sink is None and declared.note is None and not caps.exceeded_by(returned):
+        return Product(text=returned)
     text, value, blocks = _parts(returned)
     try:
         data = None if value is None else msgspec.to_builtins(value, str_keys=True)
@@ -48,11 +51,11 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
             f"{grant.tool.name} ran, and its result cannot be written as JSON ({error}). "
             f"That is a fault of the plugin {grant.tool.owner!r}."
         ) from None
-    declared = grant.tool.declaration
     allowed = _doubled(caps) if declared.pages else caps
-    capped = cap_text(text, allowed, declared.keep, grant.spool())
+    over = allowed.exceeded_by(text)
+    capped = cap_text(text, allowed, declared.keep, grant.spool() if over else None)
     truncated, full_output = capped.truncated, capped.full_output
-    output = grant.output()
+    output = grant.sink
     if output is not None:
         printed = output.close()
         truncated, full_output = truncated or printed.truncated, printed.full_output or full_output
@@ -91,7 +94,7 @@ def _note(judge: Any, returned: Any) -> str | None:
         return None
     try:
         said = judge(returned)
-    except Exception:  # isolates tools: a note is an ornament, and never fails the call
+    except Exception:  # noqa: BLE001 - isolates tools: a note is an ornament, and never fails the call
         return None
     return said if isinstance(said, str) and said else None
 

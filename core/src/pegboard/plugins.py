@@ -1,17 +1,13 @@
 """Find plugins through entry points and load each alone: one that fails is told of, and harms nobody else.
 
-Scanning reads `entry_points.txt` of installed distributions directly (importlib.metadata parses every METADATA and costs a
-third of the start). Loading an entry: import its module, read its `Settings`, convert its table, register, call each hook
-once with the arguments it declares. What comes back is kept with its owner.
+Finding them is `pegboard.entries`. Loading an entry: import its module, read its `Settings`, convert its table,
+register, call each hook once with the arguments it declares. What comes back is kept with its owner.
 """
 
 from __future__ import annotations
 
-import configparser
 import importlib
-import os
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -22,22 +18,10 @@ import pluggy
 
 from pegboard import hooks
 from pegboard.config.schema import RESERVED
+from pegboard.entries import Entry as Entry
+from pegboard.entries import scan as scan
 
-GROUP = "pegboard."
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """An entry point as it stands on disk; nothing of it is imported. `module`: given by a program, see `given`."""
-
-    name: str
-    group: str
-    value: str
-    distribution: str
-    version: str
-    own: bool
-    module: Any = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,73 +68,6 @@ def given(name: str, group: str, module: Any, *, own: bool = False) -> Entry:
     return Entry(name=name, group=group, value=value, distribution=name, version="0", own=own, module=module)
 
 
-def scan(paths: Iterable[str] | None = None) -> list[Entry]:
-    """Every entry point of ours on `sys.path`: our own distributions first, others by name (decision 58)."""
-    found: list[tuple[str, str, str, str, str]] = []
-    seen: set[str] = set()
-    ours: frozenset[str] = frozenset()
-    for folder in dict.fromkeys(os.path.abspath(path or ".") for path in (sys.path if paths is None else paths)):
-        for info, distribution, version in _distributions(folder):
-            if distribution in seen:
-                continue  # an earlier path wins, as for imports
-            seen.add(distribution)
-            if distribution == "pegboard":
-                ours = _required(os.path.join(folder, info))
-            for group, name, value in _entry_points(os.path.join(folder, info, "entry_points.txt")):
-                found.append((group, name, value, distribution, version))
-    entries = [
-        Entry(name=name, group=group, value=value, distribution=distribution, version=version, own=distribution in ours)
-        for group, name, value, distribution, version in found
-    ]
-    return sorted(entries, key=lambda e: (not e.own, e.distribution, e.group, e.name))
-
-
-def _distributions(folder: str) -> list[tuple[str, str, str]]:
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return []
-    out = []
-    for info in sorted(names):
-        stem, dot, ending = info.rpartition(".")
-        if ending in ("dist-info", "egg-info") and dot:
-            name, _, version = stem.partition("-")
-            out.append((info, _normal(name), version.split("-py")[0]))
-    return out
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _entry_points(path: str) -> list[tuple[str, str, str]]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError):
-        return []
-    if GROUP not in text:
-        return []
-    parser = configparser.ConfigParser(delimiters=("=",), strict=False, interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return []
-    return [(s, n, v) for s in parser.sections() if s.startswith(GROUP) for n, v in parser.items(s)]
-
-
-def _required(info: str) -> frozenset[str]:
-    """The distributions that the distribution `pegboard` names: those are our own."""
-    try:
-        with open(os.path.join(info, "METADATA"), encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return frozenset()
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("Requires-Dist:"))
-    return frozenset({"pegboard", *(_normal(re.split(r"[^\w.\-]", name)[0]) for name in names)})
-
-
 def load_all(entries: Iterable[Entry], tables: Mapping[str, Mapping[str, Any]], where: Mapping[str, str]) -> Loaded:
     """Load each entry alone. `tables`: plugins' settings by name; `where`: the file and line of each table."""
     loaded = Loaded()
@@ -187,8 +104,8 @@ def _import(entry: Entry, modules: dict[str, Entry]) -> ModuleType:
     other = modules.setdefault(entry.value, entry)
     if other is not entry:
         raise LoadProblem("hook", f"its module {entry.value} already stands in {other.group} as {other.name!r}")
-    module: ModuleType = entry.module or import_guarded(entry)
-    return module
+    module: Any = entry.module or import_guarded(entry)
+    return module  # type: ignore[no-any-return]
 
 
 def import_guarded(entry: Entry) -> Any:
@@ -202,7 +119,7 @@ def import_guarded(entry: Entry) -> Any:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
-    except (Exception, SystemExit) as error:  # isolates plugins: a stranger's import may raise anything
+    except (Exception, SystemExit) as error:
         raise LoadProblem("import", f"{type(error).__name__}: {error}") from error
     return found
 
@@ -232,7 +149,9 @@ def _register(entry: Entry, module: ModuleType, settings: Any) -> dict[str, Any]
     contributions: dict[str, Any] = {}
     for caller in manager.get_hookcallers(module) or []:
         if caller.name not in allowed:
-            raise LoadProblem("hook", f"{caller.name} is no hook of {entry.group} (it may have {', '.join(sorted(allowed))})")
+            raise LoadProblem(
+                "hook", f"{caller.name} is no hook of {entry.group} (it may have {', '.join(sorted(allowed))})"
+            )
         for impl in caller.get_hookimpls():
             if impl.hookwrapper or impl.wrapper or impl.tryfirst or impl.trylast:
                 raise LoadProblem("hook", f"{caller.name} is a wrapper or asks for an order; hooks here only register")
@@ -246,5 +165,5 @@ def _call(name: str, impl: pluggy.HookImpl, settings: Any) -> Any:
     try:
         returned: Any = impl.function(settings) if "settings" in impl.argnames else impl.function()
         return dict(returned) if name == "pegboard_renderers" else list(returned)
-    except (Exception, SystemExit) as error:  # isolates plugins: a stranger's hook may raise anything
+    except (Exception, SystemExit) as error:
         raise LoadProblem("hook", f"{name} raised {type(error).__name__}: {error}") from error

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -27,18 +27,21 @@ from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Re
 from pegboard.config.schema import Config
 from pegboard.desk import Desk
 from pegboard.errors import DoorError, Interrupted, ToolError
-from pegboard.events import CallAsked, CallFinished, CallStarted, Note
+from pegboard.events import AnyEvent, CallAsked, CallFinished, CallStarted, Note
 from pegboard.guards import Guards
 from pegboard.hooks import Asked
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
 from pegboard.outcome import Product, blocked_text, denied_text, interrupted_text, product_of, unknown_text
 from pegboard.policy import Policy
-from pegboard.registry import Named, Registry
+from pegboard.registry import Registry
 from pegboard.running import Grant, Runner
 from pegboard.session import Session
 from pegboard.tool import Tool, callable_by
 from pegboard.touches import effect_of, exceeds
+
+_PATHS = frozenset({"read", "list", "edit"})
+_decode = msgspec.json.Decoder().decode
 
 
 class Stopped(Exception):
@@ -50,9 +53,10 @@ class Stopped(Exception):
         self.decision = decision
 
 
-@dataclass(slots=True)
-class Trip:
-    """What is known of a call so far; `record` is made from it wherever the call ends."""
+class Trip(msgspec.Struct, gc=False):
+    """What is known of a call so far; `record` is made from it wherever the call ends.
+
+    `pending`: an event that goes to the log with the next one, when nothing can happen in between."""
 
     call: Call
     requested: str
@@ -61,13 +65,14 @@ class Trip:
     logged: bool
     began: float
     tool: Tool | None = None
-    preset: dict[str, Any] = field(default_factory=dict)
+    preset: Mapping[str, Any] | None = None
     shaped: Shaped | None = None
-    touches: list[Touch] = field(default_factory=list)
+    touches: list[Touch] = []
     concern: Ask | None = None
     decision: Decision | None = None
     started: bool = False
     grant: Grant | None = None
+    pending: CallAsked | None = None
 
     def printed(self) -> str:
         """What the call has printed so far."""
@@ -125,27 +130,36 @@ class Road:
         call = trip.call
         named = self.registry.find(call.name)
         tool = named.tool if named else None
-        trip.tool, trip.preset = tool, dict(named.preset) if named else {}
+        trip.tool, trip.preset = tool, named.preset if named else None
+        if not trip.logged:
+            trip.call = call if call.id else msgspec.structs.replace(call, id="c0")
+        elif call.id:
+            trip.pending = self._asked(trip, tool, call.id)
+        else:
+            self.session.append(lambda: self._asked(trip, tool, f"c{self.session.fold.calls + 1}"))
 
-        def asked() -> CallAsked:
-            call_id = trip.call.id or f"c{self.session.fold.calls + 1}"
-            if not trip.call.id:
-                trip.call = msgspec.structs.replace(call, id=call_id)
-            return CallAsked(
-                turn=trip.turn,
-                lane=trip.lane.name,
-                id=call_id,
-                tool=tool.name if tool else None,
-                requested=call.name,
-                set=tool.set if tool else None,
-                arguments=call.arguments,
-                summary=summary_of(tool, call.name, call.arguments),
-            )
+    def _asked(self, trip: Trip, tool: Tool | None, call_id: str) -> CallAsked:
+        call = trip.call
+        if not call.id:
+            trip.call = Call(id=call_id, name=call.name, arguments=call.arguments, caller=call.caller)
+        return CallAsked(
+            turn=trip.turn,
+            lane=trip.lane.name,
+            id=call_id,
+            tool=tool.name if tool else None,
+            requested=call.name,
+            set=tool.set if tool else None,
+            arguments=call.arguments,
+            summary=summary_of(tool, call.name, call.arguments),
+        )
 
-        if trip.logged:
-            self.session.append(asked)
-        elif not call.id:
-            trip.call = msgspec.structs.replace(call, id="c0")
+    def log(self, trip: Trip, *entries: AnyEvent) -> None:
+        """Append events, and the one that waited for them first."""
+        asked, trip.pending = trip.pending, None
+        if asked is not None:
+            self.session.append(asked, *entries)
+        elif entries:
+            self.session.append(*entries)
 
     def resolve(self, trip: Trip) -> Tool:
         """The tool a name means, if this caller may call it and it is not off."""
@@ -153,9 +167,13 @@ class Road:
         if tool is None:
             offered = [t.name for t in self.registry.tools if callable_by(t, trip.call) and not self.policy.hidden(t)]
             claims = self.registry.claimants(trip.call.name)
-            raise Stopped("unavailable", unknown_text(trip.call.name, offered, self.registry.nearest(trip.call.name), claims))
+            raise Stopped(
+                "unavailable", unknown_text(trip.call.name, offered, self.registry.nearest(trip.call.name), claims)
+            )
         if not callable_by(tool, trip.call):
-            raise Stopped("unavailable", f"Error: {tool.name} cannot be called by a {trip.call.caller}. Nothing was run.")
+            raise Stopped(
+                "unavailable", f"Error: {tool.name} cannot be called by a {trip.call.caller}. Nothing was run."
+            )
         if tool.name in self.runner.stuck:
             raise Stopped(
                 "unavailable",
@@ -174,9 +192,8 @@ class Road:
                 "invalid_arguments",
                 f"Error: invalid arguments for {tool.name}; nothing was run.\n{lines}\nCall it again with these corrected.",
             ) from None
-        trip.call = Call(
-            id=trip.call.id, name=tool.name, arguments=msgspec.json.decode(trip.shaped.body), caller=trip.call.caller
-        )
+        call = trip.call
+        trip.call = Call(id=call.id, name=tool.name, arguments=_decode(trip.shaped.body), caller=call.caller)
         return trip.shaped
 
     def touch(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
@@ -185,9 +202,11 @@ class Road:
             touched = tool.touches(shaped.value)
         except ToolError:
             raise
-        except Exception as error:  # isolates tools: their own touches function may raise anything
+        except Exception as error:
             raise ToolError(f"{tool.name} could not say what it would touch ({error}); nothing was run.") from error
-        trip.touches = [self._placed(touch) if touch.kind in ("read", "list", "edit") else touch for touch in touched]
+        if not touched:
+            return
+        trip.touches = [self._placed(touch) if touch.kind in _PATHS else touch for touch in touched]
         if tool.declaration.touches is not None and exceeds(effect_of(trip.touches), tool.effect):
             raise ToolError(
                 f"{tool.name} is declared {tool.effect} and this call would be {effect_of(trip.touches)}; nothing was run."
@@ -202,17 +221,21 @@ class Road:
 
     async def guard(self, trip: Trip, shaped: Shaped) -> None:
         """Every guard, each with its own copy: Deny > Ask > None."""
-        if not self.guards.seats:
-            return
-        owner, concern = await self.guards.judge(trip.call, shaped.body, trip.touches)
+        owner, concern = self.guards.judge_inline(trip.call, shaped.body, trip.touches)
+        if self.guards.slow and not isinstance(concern, Deny):
+            self.log(trip)
+            owner, other = await self.guards.judge_slow(trip.call, shaped.body, trip.touches)
+            concern = other or concern
         match concern:
-            case Deny(rule=rule, text=text):
-                decision = Decision(action="deny", rule=rule, layer="plugin")
-                raise Stopped("guard", blocked_text(f"the guard {owner!r} refused this call ({rule}): {text}"), decision)
-            case Ask():
-                trip.concern = concern
             case None:
                 pass
+            case Deny(rule=rule, text=text):
+                decision = Decision(action="deny", rule=rule, layer="plugin")
+                raise Stopped(
+                    "guard", blocked_text(f"the guard {owner!r} refused this call ({rule}): {text}"), decision
+                )
+            case Ask():
+                trip.concern = concern
 
     def decide(self, trip: Trip, tool: Tool) -> None:
         """Rules over touches; a guard may only make the answer stricter."""
@@ -228,6 +251,7 @@ class Road:
         assert trip.decision is not None
         grant = Grant(tool=tool, call=trip.call, body=shaped.body, touches=trip.touches)
         if trip.decision.action == "ask":
+            self.log(trip)
             preview = await self.runner.preview(grant) if self.desk.shows_preview else []
             asked = Asked(
                 id=trip.call.id,
@@ -249,11 +273,10 @@ class Road:
         grant.bind(running, turn=trip.turn, lane=trip.lane, again=self.travel)
         assert trip.decision is not None
         try:
-            self.session.append(
-                CallStarted(
-                    turn=trip.turn, lane=trip.lane.name, id=trip.call.id, touches=trip.touches, decision=trip.decision
-                )
+            started = CallStarted(
+                turn=trip.turn, lane=trip.lane.name, id=trip.call.id, touches=trip.touches, decision=trip.decision
             )
+            self.log(trip, started)
         except BaseException:
             trip.lane.leave(trip.call.id)
             raise
@@ -269,7 +292,9 @@ class Road:
             task = asyncio.current_task()
             if task is not None:
                 task.uncancel()
-            raise Interrupted(grant.running.why, interrupted_text(grant.running.why, trip.touches, grant.printed())) from None
+            raise Interrupted(
+                grant.running.why, interrupted_text(grant.running.why, trip.touches, grant.printed())
+            ) from None
         except TimeoutError:
             limit = grant.tool.declaration.timeout
             raise Interrupted("timeout", interrupted_text("timeout", trip.touches, grant.printed(), limit)) from None
@@ -337,9 +362,9 @@ class Road:
 
     def _log_end(self, trip: Trip, finished: CallFinished, product: Product) -> None:
         if product.note:
-            self.session.append(finished, Note(turn=trip.turn, level="info", text=product.note))
+            self.log(trip, finished, Note(turn=trip.turn, level="info", text=product.note))
         else:
-            self.session.append(finished)
+            self.log(trip, finished)
 
 
 def _why(stop: Interrupted) -> Why:

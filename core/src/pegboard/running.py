@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +37,21 @@ class Spent(RuntimeError):
     """A Grant was used twice: a fault of the program, never of a person or a model."""
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class Grant:
+class Grant(msgspec.Struct, kw_only=True, gc=False):
     """Leave to run one call once: the tool, the approved bytes, and the files as they were shown."""
 
     tool: Tool
     call: Call
     body: bytes
     touches: list[Touch]
-    shown: Mapping[str, Opened] = field(default_factory=dict)
-    running: Running = field(default_factory=lambda: Running(None))
+    shown: Mapping[str, Opened] = {}
+    running: Running = msgspec.field(default_factory=lambda: Running(None))
     turn: int | None = None
     lane: Lane | None = None
     again: Again | None = None
     spent: bool = False
-    _output: Sink | None = None
-    _spool: Callable[[], Spool | None] = lambda: None
+    sink: Sink | None = None
+    spooling: Callable[[], Spool | None] | None = None
 
     def bind(self, running: Running, *, turn: int | None, lane: Lane, again: Again) -> None:
         """Tie it to its place in the lane, just before it runs."""
@@ -70,21 +68,19 @@ class Grant:
         self.spent = True
         return self.body
 
-    def output(self) -> Sink | None:
-        """Where the call's output went, if it had any place for it."""
-        return self._output
-
     def printed(self) -> str:
         """What the call has put out so far."""
-        return self._output.text() if self._output is not None else ""
+        return self.sink.text() if self.sink is not None else ""
 
     def spool(self) -> Spool | None:
         """Where a result that is too long is kept whole; None once the output's own spool holds it."""
-        return None if self._output is not None and self._output.size else self._spool()
+        if self.spooling is None or (self.sink is not None and self.sink.size):
+            return None
+        return self.spooling()
 
     def open_output(self, sink: Sink, spool: Callable[[], Spool | None]) -> None:
         """Give the call its sink, before it starts."""
-        self._output, self._spool = sink, spool
+        self.sink, self.spooling = sink, spool
 
 
 class Runner:
@@ -127,7 +123,7 @@ class Runner:
             blocks = list(await made if isinstance(made, Awaitable) else made)
         except ToolError as error:
             return [Problem(text=str(error))]
-        except Exception as error:  # isolates tools: a preview that fails is told of, and the person decides
+        except Exception as error:  # noqa: BLE001 - isolates tools: a preview that fails is told of, and the person decides
             return [Problem(text=f"the preview failed: {type(error).__name__}: {error}")]
         grant.shown = dict(view.opened)
         return blocks
@@ -145,7 +141,7 @@ class Runner:
         if tool.signature.context is not None:
             given[tool.signature.context] = self._context(grant)
         elif self.session.folder is not None:
-            grant._spool = lambda: self.spool(grant.call.id)
+            grant.spooling = lambda: self.spool(grant.call.id)
         try:
             if tool.is_async and tool.declaration.timeout is None:
                 return await tool.function(**given)
@@ -161,7 +157,7 @@ class Runner:
             if tool.declaration.timeout is not None and limit.expired():
                 raise
             raise self._fault(tool, error) from error
-        except Exception as error:  # isolates tools: whatever a tool raises is told as its failure
+        except Exception as error:
             from pegboard.errors import Interrupted
 
             if isinstance(error, Interrupted):
@@ -234,5 +230,3 @@ class Runner:
             f"{tool.name} failed: {type(error).__name__}: {error}. What it had changed before that is unknown. "
             f"That is a fault of the plugin {tool.owner!r}; take another way."
         )
-
-

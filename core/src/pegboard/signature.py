@@ -61,7 +61,9 @@ def read_signature(function: Callable[..., Any], name: str) -> Signature:
             context = parameter.name
             continue
         hint = _as_meta(hint, parameter.name)
-        members.append((parameter.name, hint) if parameter.default is parameter.empty else _with_default(parameter, hint))
+        members.append(
+            (parameter.name, hint) if parameter.default is parameter.empty else _with_default(parameter, hint)
+        )
     try:
         struct = msgspec.defstruct(name, members, kw_only=True, frozen=True, omit_defaults=True)
         info = mi.type_info(struct)
@@ -155,7 +157,9 @@ def _inlined(struct: type[msgspec.Struct]) -> dict[str, Any]:
                 raise TypeError(f"{target} contains itself; a tool's schema is written out in full")
             return {**clean(parts[target], (*inside, target)), **{k: v for k, v in node.items() if k != "$ref"}}
         return {
-            key: {name: clean(value, inside) for name, value in item.items()} if key == "properties" else clean(item, inside)
+            key: {name: clean(value, inside) for name, value in item.items()}
+            if key == "properties"
+            else clean(item, inside)
             for key, item in node.items()
             if key != "title"
         }

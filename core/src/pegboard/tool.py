@@ -257,7 +257,9 @@ def _check(made: Tool) -> None:
     if not made.description:
         raise BadTool(f"tool {name!r} has no docstring; its first lines are what the model is told")
     if declared.permission in ("read", "list") and made.effect != "read_only":
-        raise BadTool(f"tool {name!r}: permission {declared.permission!r} is for read_only tools; this one is {made.effect}")
+        raise BadTool(
+            f"tool {name!r}: permission {declared.permission!r} is for read_only tools; this one is {made.effect}"
+        )
     if declared.inline and made.is_async:
         raise BadTool(f"tool {name!r}: inline is for plain functions; an async one runs on the loop anyway")
     if declared.effect and declared.touches is None and exceeds(made.effect, declared.effect):

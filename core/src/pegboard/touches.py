@@ -17,7 +17,12 @@ from pegboard.calls import Effect, Touch, TouchKind
 Declared = tuple[TouchKind, str]
 TouchFunction = Callable[..., Iterable[Touch | Declared]]
 
-_EFFECT: dict[TouchKind, Effect] = {"read": "read_only", "list": "read_only", "net": "read_only", "ask": "user_mediated"}
+_EFFECT: dict[TouchKind, Effect] = {
+    "read": "read_only",
+    "list": "read_only",
+    "net": "read_only",
+    "ask": "user_mediated",
+}
 _ORDER: dict[Effect, int] = {"read_only": 0, "user_mediated": 1, "delegating": 2, "side_effecting": 3}
 
 

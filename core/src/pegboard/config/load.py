@@ -42,7 +42,12 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load(
-    *, user_file: Path, root: str, environ: Mapping[str, str], flags: Mapping[str, Any], entries: frozenset[str] = frozenset()
+    *,
+    user_file: Path,
+    root: str,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any],
+    entries: frozenset[str] = frozenset(),
 ) -> Loaded:
     """Read and merge all layers. `entries` are the names of installed plugins, whose tables are known.
 
@@ -61,7 +66,9 @@ def load(
             origins[".".join(key)] = Origin(layer, Source(str(file), line) if file else None)
     project = Path(root) / PROJECT_FOLDER / "config.toml"
     if project.is_file() and project.resolve() != user_file.resolve():
-        notes.append(f"{PROJECT_FOLDER}/config.toml is ignored: it came with the project, and projects cannot be trusted yet")
+        notes.append(
+            f"{PROJECT_FOLDER}/config.toml is ignored: it came with the project, and projects cannot be trusted yet"
+        )
     return Loaded(config=_convert(merged), origins=origins, notes=notes)
 
 
@@ -80,7 +87,9 @@ def _layers(
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"line (\d+)", str(error))
             raise ConfigError(
-                f"not valid TOML: {error}; nothing was started", file=str(user_file), line=int(line[1]) if line else None
+                f"not valid TOML: {error}; nothing was started",
+                file=str(user_file),
+                line=int(line[1]) if line else None,
             ) from None
     yield "environment", _environment(environ), None, None
     given: dict[str, Any] = {}
@@ -166,8 +175,13 @@ def _check(values: dict[str, Any], layer: Layer, text: str | None, file: Path | 
         if key.startswith("tool_permission.") and "enum" in reason:
             reason += "; expected " + ", ".join(get_args(Action))
         line = _line_of(text, tuple(key.split("."))) if text is not None else None
-        place = {"environment": f" (environment, {PREFIX}{key.replace('.', '_').upper()})", "flag": " (command line)"}.get(layer, "")
-        raise ConfigError(f"{key}{place}: {reason}; nothing was started", file=str(file) if file else None, line=line) from None
+        place = {
+            "environment": f" (environment, {PREFIX}{key.replace('.', '_').upper()})",
+            "flag": " (command line)",
+        }.get(layer, "")
+        raise ConfigError(
+            f"{key}{place}: {reason}; nothing was started", file=str(file) if file else None, line=line
+        ) from None
 
 
 def _concrete(values: Mapping[str, Any], key: str) -> str:
@@ -177,7 +191,11 @@ def _concrete(values: Mapping[str, Any], key: str) -> str:
     table = key.split("[...]")[0].rstrip(".")
     inside = values.get(table, {})
     wanted: tuple[Any, ...] = get_args(Action) if table == "tool_permission" else (True, False)
-    wrong = [name for name, value in inside.items() if value not in wanted and not isinstance(value, list | int | float | dict)]
+    wrong = [
+        name
+        for name, value in inside.items()
+        if value not in wanted and not isinstance(value, list | int | float | dict)
+    ]
     known = {field.name for field in msgspec.structs.fields(PermissionSettings)}
     wrong = [name for name in wrong if table != "tool_permission" or name not in known]
     return f"{table}.{wrong[0]}" if wrong else table

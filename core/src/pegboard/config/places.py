@@ -34,13 +34,19 @@ def find_root(asked: str | None, cwd: str | None = None) -> tuple[str, list[str]
                 continue
             if not hasattr(os, "getuid") or owner in (0, os.getuid()):
                 return str(folder), notes
-            notes.append(f"{folder / marker} belongs to someone else and was passed over; use --path to choose the root")
+            notes.append(
+                f"{folder / marker} belongs to someone else and was passed over; use --path to choose the root"
+            )
     return str(here), notes
 
 
 def config_file(environ: Mapping[str, str]) -> Path:
     """The user's own configuration file. `XDG_CONFIG_HOME` is honoured where it applies."""
-    return Path(environ.get("XDG_CONFIG_HOME") or _platform("user_config_dir")) / _sub(environ, "XDG_CONFIG_HOME") / "config.toml"
+    return (
+        Path(environ.get("XDG_CONFIG_HOME") or _platform("user_config_dir"))
+        / _sub(environ, "XDG_CONFIG_HOME")
+        / "config.toml"
+    )
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:

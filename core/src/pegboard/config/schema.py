@@ -10,8 +10,24 @@ from pegboard.calls import Action
 from pegboard.kit.settings import EditSettings, OutputSettings, PathSettings, SearchSettings, ShellSettings
 
 RESERVED = frozenset(
-    "tools tool_permission plugins providers paths edit search output shell approval permission modes concurrency sessions ui"
-    " hooks".split()
+    [
+        "tools",
+        "tool_permission",
+        "plugins",
+        "providers",
+        "paths",
+        "edit",
+        "search",
+        "output",
+        "shell",
+        "approval",
+        "permission",
+        "modes",
+        "concurrency",
+        "sessions",
+        "ui",
+        "hooks",
+    ]
 )
 """Core's own tables. An entry point so named does not load."""
 

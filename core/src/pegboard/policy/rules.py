@@ -7,7 +7,6 @@ answer for a key is the configuration's, with the layer and the line it stands o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import msgspec
 
@@ -19,6 +18,9 @@ from pegboard.tool import Tool
 from pegboard.touches import effect_of, kinds_in
 
 KEY_OF: dict[str, str] = {"run": "bash", "net": "web"}
+
+
+_SETTLED = 4096
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,9 +40,25 @@ class Policy:
             origin.source,
         )
         self._actions: dict[str, Decision] = {}
+        self._settled: dict[tuple[str, tuple[str, ...], bool], Verdict] = {}
 
     def decide(self, tool: Tool, call: Call, touches: list[Touch], *, cautious: bool = False) -> Verdict:
-        """What this call gets. `cautious`: the model asks to be asked about (see `models.Provider`)."""
+        """What this call gets. `cautious`: the model asks to be asked about (see `models.Provider`).
+
+        The answer depends on the arguments only through touches and `permission_fn`, so most are looked up."""
+        if tool.declaration.permission_fn is not None:
+            return self._decide(tool, call, touches, cautious)
+        mine = cautious and call.caller == "model"
+        key = (tool.name, tuple([touch.kind for touch in touches]), mine)
+        settled = self._settled.get(key)
+        if settled is not None and not any(touch.outside or touch.sends for touch in touches):
+            return settled
+        verdict = self._decide(tool, call, touches, cautious)
+        if not any(touch.outside or touch.sends for touch in touches) and len(self._settled) < _SETTLED:
+            self._settled[key] = verdict
+        return verdict
+
+    def _decide(self, tool: Tool, call: Call, touches: list[Touch], cautious: bool) -> Verdict:
         refused = self.named(tool)
         if refused is not None:
             return refused
@@ -65,7 +83,8 @@ class Policy:
         for token in tools.deny:
             if matches(token, tool):
                 return Verdict(
-                    decision=self._decision("deny", f"tools.deny: {token}", "tools.deny"), text=f"{tool.name} is in tools.deny"
+                    decision=self._decision("deny", f"tools.deny: {token}", "tools.deny"),
+                    text=f"{tool.name} is in tools.deny",
                 )
         if tools.allow and not any(matches(token, tool) for token in tools.allow):
             return Verdict(
@@ -78,7 +97,9 @@ class Policy:
         if self.named(tool) is not None:
             return True
         kinds = [kind for _, node in tool.touched for kind in kinds_in(node)]
-        keys = [tool.declaration.permission] if tool.declaration.permission else [KEY_OF.get(kind, kind) for kind in kinds]
+        keys = (
+            [tool.declaration.permission] if tool.declaration.permission else [KEY_OF.get(kind, kind) for kind in kinds]
+        )
         return any(self.action(key).action == "deny" for key in keys)
 
     def action(self, key: str) -> Decision:
@@ -124,7 +145,7 @@ class Policy:
             return decision
         try:
             said = judge(dict(call.arguments))
-        except Exception as error:  # isolates tools: a judgement that fails is no permission
+        except Exception as error:  # noqa: BLE001 - isolates tools: a judgement that fails is no permission
             said, rule = "deny", f"{tool.name}.permission_fn raised {type(error).__name__}"
         else:
             rule = f"{tool.name}.permission_fn"
@@ -142,5 +163,3 @@ class Policy:
 
 def _effect(tool: Tool, touches: list[Touch]) -> Effect:
     return "delegating" if tool.effect == "delegating" else effect_of(touches)
-
-

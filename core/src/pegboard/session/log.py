@@ -32,6 +32,10 @@ _CHUNK = 1 << 20
 class Log(Protocol):
     """Where durable events are kept."""
 
+    @property
+    def last(self) -> int:
+        """The number of the last event known here; 0 before the first."""
+
     def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
         """Number the events and keep them. Returns them, preceded by what other processes appended meanwhile."""
 
@@ -51,6 +55,11 @@ class MemoryLog:
     def __init__(self, observe: Callable[[AnyEvent], None]) -> None:
         self._events: list[AnyEvent] = []
         self._observe = observe
+
+    @property
+    def last(self) -> int:
+        """How many there are."""
+        return len(self._events)
 
     def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
         """Number and keep."""
@@ -85,6 +94,11 @@ class FileLog:
         self._seq = 0
         with self._locked():
             self._catch_up()
+
+    @property
+    def last(self) -> int:
+        """The number of the last event read or written."""
+        return self._seq
 
     def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
         """Number the events and write them with one write.
@@ -212,4 +226,6 @@ def read_log(path: Path) -> Iterator[AnyEvent]:
         try:
             yield _decode(line)
         except msgspec.DecodeError as error:
-            raise SessionError(f"{path}:{number} is not an event this version knows ({error}); nothing was changed") from None
+            raise SessionError(
+                f"{path}:{number} is not an event this version knows ({error}); nothing was changed"
+            ) from None

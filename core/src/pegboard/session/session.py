@@ -57,7 +57,9 @@ class Session:
         """
         name = id if id is not None else fresh_id()
         if not NAME.fullmatch(name):
-            raise SessionError(f"{name!r} is no session's name (letters, digits and -, at most 64); nothing was started")
+            raise SessionError(
+                f"{name!r} is no session's name (letters, digits and -, at most 64); nothing was started"
+            )
         folder = store / name
         try:
             store.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -65,9 +67,16 @@ class Session:
             _write_meta(folder, name, root)
             return cls(name, root, folder)
         except OSError as error:
-            raise SessionError(f"the session folder {folder} cannot be used: {error.strerror}; nothing was started") from None
+            raise SessionError(
+                f"the session folder {folder} cannot be used: {error.strerror}; nothing was started"
+            ) from None
         except msgspec.DecodeError as error:
             raise SessionError(f"the log of session {name} cannot be read ({error}); nothing was changed") from None
+
+    @property
+    def last(self) -> int:
+        """The number of the last event in the log, as far as it was read; 0 when it is new."""
+        return self._log.last
 
     def append(self, *entries: Entry) -> list[AnyEvent]:
         """Keep durable events, numbered; an entry may be a function that makes its event under the lock."""

@@ -36,14 +36,15 @@ class Scripted:
     async def close(self) -> None:
         """Nothing is held."""
 
-    def _parts(self, step: Step) -> list[Any]:
+    def _parts(self, step: Any) -> list[Any]:
         if isinstance(step, BaseException):
             return [step]
         if isinstance(step, str):
             return [TextPart(step), EndPart()]
-        if isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str):
-            step = [step]  # type: ignore[list-item]
-        if step and not isinstance(step[0], tuple):
-            return list(step)
-        calls = [CallPart(WireCall(id=f"w{next(self._ids)}", name=n, arguments=a)) for n, a in step]  # type: ignore[misc]
-        return [*calls, EndPart()]
+        calls = [step] if isinstance(step, tuple) and isinstance(step[0], str) else list(step)
+        if calls and not isinstance(calls[0], tuple):
+            return calls
+        return [
+            *(CallPart(WireCall(id=f"w{next(self._ids)}", name=name, arguments=given)) for name, given in calls),
+            EndPart(),
+        ]

@@ -1,0 +1,111 @@
+"""Replacing a file in one step: a temporary file beside it, fsync, rename.
+
+Whatever fails on the way (a full disk, a killed process), the old file is still there, whole. Everything is done
+relative to the descriptor of the folder, so the folder's name may be swapped meanwhile without effect.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from contextlib import suppress
+
+from pegboard.kit.beneath import READ_FLAGS
+
+_NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
+_NEW_FLAGS: int = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_KEPT_ATTRIBUTES = ("user.", "system.posix_acl_access")
+
+
+class Beside:
+    """A temporary file in the folder of the file it will become. A context manager: what was not placed is removed.
+
+    `like`: the file whose mode and owner it takes; None makes a new file, with the mode that the umask gives.
+    """
+
+    def __init__(self, folder: int, like: os.stat_result | None) -> None:
+        self._folder = folder
+        self._like = like
+        self._name = f".pegboard-{secrets.token_hex(8)}.tmp"
+        self._there = False
+        self._fd = -1
+        self.note: str | None = None
+
+    def __enter__(self) -> Beside:
+        mode = 0o600 if self._like is not None else 0o666
+        self._fd = os.open(self._name, _NEW_FLAGS, mode, dir_fd=self._folder)
+        self._there = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self._fd)
+        if self._there:
+            with suppress(OSError):
+                os.unlink(self._name, dir_fd=self._folder)
+
+    def write(self, data: bytes) -> None:
+        """Write all of it, and have it on the disk."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._fd, view) :]
+        if self._like is not None:
+            self._take_after(self._like)
+        os.fsync(self._fd)
+
+    def set_mode(self, mode: int) -> None:
+        os.fchmod(self._fd, mode)
+
+    def copy_attributes(self, name: str) -> None:
+        """Take over a file's own extended attributes and access list, as far as the system lets us."""
+        if not hasattr(os, "listxattr"):
+            return
+        with suppress(OSError):
+            fd = os.open(name, READ_FLAGS | _NOFOLLOW, dir_fd=self._folder)
+            try:
+                for attribute in os.listxattr(fd):
+                    if attribute.startswith(_KEPT_ATTRIBUTES):
+                        os.setxattr(self._fd, attribute, os.getxattr(fd, attribute))
+            finally:
+                os.close(fd)
+
+    def _take_after(self, like: os.stat_result) -> None:
+        mode = stat.S_IMODE(like.st_mode)
+        own = os.fstat(self._fd)
+        if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
+            try:
+                os.fchown(self._fd, like.st_uid, like.st_gid)
+            except PermissionError:
+                mode &= ~(stat.S_ISUID | stat.S_ISGID)
+                self.note = "its owner could not be kept: it is yours now"
+        os.fchmod(self._fd, mode)
+
+    def replace(self, name: str) -> os.stat_result:
+        """Become `name`, in place of what has that name. Returns its facts."""
+        os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        self._there = False
+        return os.fstat(self._fd)
+
+    def create(self, name: str) -> os.stat_result:
+        """Become `name`, which must not exist (FileExistsError)."""
+        move_new(self._folder, self._name, self._folder, name)
+        self._there = False
+        return os.fstat(self._fd)
+
+
+def move_new(from_folder: int, name: str, to_folder: int, new: str) -> None:
+    """Rename to a name that must not exist (FileExistsError), without a moment in which it could be overwritten."""
+    try:
+        os.link(name, new, src_dir_fd=from_folder, dst_dir_fd=to_folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        try:  # a file system without hard links: look, then rename
+            os.lstat(new, dir_fd=to_folder)
+        except FileNotFoundError:
+            os.rename(name, new, src_dir_fd=from_folder, dst_dir_fd=to_folder)
+            return
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
+    os.unlink(name, dir_fd=from_folder)

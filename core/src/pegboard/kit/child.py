@@ -1,0 +1,332 @@
+"""One running child: started in a group of its own, its pipes drained on the event loop, its end noticed."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import IO, Literal, TypeAlias
+
+import msgspec
+
+from pegboard.errors import ToolError
+from pegboard.kit.tree import MARK, Process, Tree
+
+CHUNK = 256 * 1024
+LINGER_SECONDS = 0.2
+"""How long the pipes are read on after the child exited, while something it left behind still holds them."""
+_PIPE_SIZE = 1024 * 1024
+_ORDINARY_PIPE = 64 * 1024
+_F_SETPIPE_SZ = 1031  # fcntl's own name for it exists on Linux only
+
+Stream: TypeAlias = Literal["stdout", "stderr"]
+Consume: TypeAlias = Callable[[Stream, bytes], None]
+Ending: TypeAlias = Literal["ended", "lingering", "timeout"]
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str] | None = None
+    pass_fds: tuple[int, ...] = ()
+
+
+def start(launch: Launch, stdin: bytes, consume: Consume) -> Child:
+    """Start a process whose output goes to `consume`, piece by piece, on the running loop.
+
+    Raises ToolError when it cannot be started; then nothing was run.
+    """
+    loop = asyncio.get_running_loop()
+    tree = Tree()
+    env = dict(os.environ if launch.env is None else launch.env)
+    env[MARK] = f"{env.get(MARK, '')} {tree.mark}".strip()  # after those of the calls around it
+    process, fds = _spawn(launch, env, stdin)
+    tree.pid = process.pid
+    if sys.platform == "linux":
+        with suppress(OSError):  # an old kernel, or a sandbox that forbids it
+            return _ReadyChild(loop, process, tree, fds, consume, os.pidfd_open(process.pid))
+    return _ThreadChild(loop, process, tree, fds, consume)
+
+
+def _program(name: str, path: str) -> str | None:
+    """Where `name` is on the child's PATH; None leaves the search to the system.
+
+    Looking is cheaper than starting it in vain in each folder of the PATH, by a tenth of a short run.
+    """
+    if sys.platform == "win32" or "/" in name:
+        return None
+    for folder in path.split(":"):
+        if not folder.startswith("/"):
+            return None  # it depends on where the child is
+        if os.access(program := f"{folder}/{name}", os.X_OK) and os.path.isfile(program):
+            return program
+    return None
+
+
+def _spawn(launch: Launch, env: dict[str, str], stdin: bytes) -> tuple[subprocess.Popen[bytes], dict[Stream, int]]:
+    ends: list[int] = []
+    try:
+        with _source(stdin) as source:
+            ends += os.pipe()
+            ends += os.pipe()
+            process = subprocess.Popen(
+                command_line(launch.argv) if sys.platform == "win32" else launch.argv,
+                executable=_program(launch.argv[0], env.get("PATH", "")),
+                stdin=source,
+                stdout=ends[1],
+                stderr=ends[3],
+                cwd=launch.cwd,
+                env=env,
+                pass_fds=launch.pass_fds,
+                start_new_session=True,
+            )
+    except (OSError, ValueError) as error:  # ValueError: NUL, or text that has no encoding
+        for fd in ends[0::2]:
+            os.close(fd)
+        raise ToolError(_why_not_started(launch, error)) from error
+    finally:
+        for fd in ends[1::2]:
+            os.close(fd)
+    return process, {"stdout": ends[0], "stderr": ends[2]}
+
+
+@contextmanager
+def _source(stdin: bytes) -> Iterator[IO[bytes] | int]:
+    """What the child reads: nothing, or a file, so that there is no deadlock however long it is."""
+    if not stdin:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        yield file
+
+
+def command_line(argv: tuple[str, ...]) -> str:
+    """The command line on Windows, where `cmd /c` takes the rest as it stands, in quotes of its own."""
+    if len(argv) == 3 and argv[:2] == ("cmd", "/c"):
+        return f'cmd /d /s /c "{argv[2]}"'
+    return subprocess.list2cmdline(argv)
+
+
+def _why_not_started(launch: Launch, error: OSError | ValueError) -> str:
+    """What happened; that nothing was run; what to do next."""
+    program = launch.argv[0]
+    if not isinstance(error, OSError):
+        return f"{program}: the arguments hold what no program can be given ({error}). Nothing was run. Remove it."
+    if not os.path.isdir(launch.cwd):
+        return f"{launch.cwd}: there is no such folder to run in. Nothing was run. Name a folder that exists as cwd."
+    match error.errno:
+        case errno.ENOENT if os.path.exists(os.path.join(launch.cwd, program)):
+            return f"{program}: the interpreter in its first line was not found. Nothing was run. Name the interpreter."
+        case errno.ENOENT if os.path.dirname(program):
+            return f"{program}: there is no such program. Nothing was run. Check the path."
+        case errno.ENOENT:
+            return f"{program}: no program of this name is on PATH. Nothing was run. Check the name, or install it."
+        case errno.E2BIG:
+            return f"{program}: the arguments are longer than the system takes. Nothing was run. Put them into a file."
+    return f"{program}: could not be started ({error.strerror}). Nothing was run."
+
+
+class Child:
+    """A started process. `exited` once it has ended; its pipes may be open longer, held by what it left behind."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        process: subprocess.Popen[bytes],
+        tree: Tree,
+        fds: dict[Stream, int],
+        consume: Consume,
+    ) -> None:
+        self.tree = tree
+        self.exited = False
+        self._loop = loop
+        self._process = process
+        self._fds = fds
+        self._consume = consume
+        self._ending: asyncio.Future[Ending] = loop.create_future()
+        self._linger: asyncio.TimerHandle | None = None
+
+    async def ending(self, timeout: float | None) -> Ending:
+        """Wait until it has exited and its pipes are at their end, or no longer than `timeout` seconds.
+
+        Raises what `consume` raised.
+        """
+        timer = self._loop.call_later(timeout, self._end, "timeout") if timeout is not None else None
+        try:
+            return await self._ending
+        finally:
+            if timer:
+                timer.cancel()
+
+    def members(self) -> list[Process]:
+        """Everything of its tree that is alive."""
+        return self.tree.members(self._fds.values())
+
+    def reap(self) -> int | None:
+        """The return code as `subprocess` has it (negative: a signal), None while it runs. Leaves no zombie."""
+        return self._process.poll()
+
+    def kill(self) -> None:
+        """Kill the tree where nothing can be awaited any more."""
+        self.tree.kill(self._fds.values())
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.2)
+
+    def close(self) -> None:
+        """Take what the pipes hold now, without waiting, and let go of them."""
+        if self._linger:
+            self._linger.cancel()
+        self.reap()
+
+    def _take(self, stream: Stream, data: bytes) -> None:
+        try:
+            self._consume(stream, data)
+        except Exception as error:  # noqa: BLE001 - on its way to the one who awaits `ending`
+            if not self._ending.done():
+                self._ending.set_exception(error)
+
+    def _end(self, how: Ending) -> None:
+        if not self._ending.done():
+            self._ending.set_result(how)
+
+    def _closed(self, stream: Stream) -> None:
+        del self._fds[stream]
+        if self.exited and not self._fds:
+            self._end("ended")
+
+    def _exit(self) -> None:
+        self.exited = True
+        if self._fds:
+            self._linger = self._loop.call_later(LINGER_SECONDS, self._end, "lingering")
+        else:
+            self._end("ended")
+
+
+class _ReadyChild(Child):
+    """Linux: both pipes and a descriptor of the process in an epoll of its own, which the loop watches. No thread.
+
+    Each turn of the loop takes one piece of each pipe at most, so that many children share a loop fairly.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        process: subprocess.Popen[bytes],
+        tree: Tree,
+        fds: dict[Stream, int],
+        consume: Consume,
+        pidfd: int,
+    ) -> None:
+        super().__init__(loop, process, tree, fds, consume)
+        self._pidfd = pidfd
+        self._epoll = select.epoll()
+        self._epoll.register(pidfd, select.EPOLLIN)
+        for fd in fds.values():
+            os.set_blocking(fd, False)
+            self._epoll.register(fd, select.EPOLLIN)
+        loop.add_reader(self._epoll.fileno(), self._turn)
+
+    def close(self) -> None:
+        if not self._epoll.closed:
+            self._loop.remove_reader(self._epoll.fileno())
+            for stream, fd in list(self._fds.items()):
+                left = 2 * _PIPE_SIZE // CHUNK
+                while left and self._read(stream, fd):
+                    left -= 1
+                if stream in self._fds:
+                    os.close(fd)
+            self._epoll.close()
+            os.close(self._pidfd)
+        super().close()
+
+    def _turn(self) -> None:
+        ready = {fd for fd, _ in self._epoll.poll(0)}
+        for stream, fd in list(self._fds.items()):
+            if fd in ready:
+                self._read(stream, fd)
+        if not self._fds and self._pidfd not in ready:  # as a rule it ends as it closes its pipes
+            ready = {fd for fd, _ in self._epoll.poll(0)}
+        if self._pidfd in ready and not self.exited:
+            self._epoll.unregister(self._pidfd)
+            self._exit()
+
+    def _read(self, stream: Stream, fd: int) -> bool:
+        """Take one piece; False when there is none."""
+        try:
+            data = os.read(fd, CHUNK)
+        except BlockingIOError:
+            return False
+        if not data:
+            os.close(fd)  # which takes it off the epoll
+            self._closed(stream)
+            return False
+        if len(data) == _ORDINARY_PIPE:
+            _enlarge(fd)
+        self._take(stream, data)
+        return True
+
+
+def _enlarge(fd: int) -> None:
+    """Make a pipe that was found full larger: fewer turns for whoever prints a lot."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):  # the user's share of pipe memory is used up
+            fcntl.fcntl(fd, _F_SETPIPE_SZ, _PIPE_SIZE)
+
+
+class _ThreadChild(Child):
+    """Elsewhere: a thread for each pipe and one that waits. The next piece is read when the last one was taken."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        process: subprocess.Popen[bytes],
+        tree: Tree,
+        fds: dict[Stream, int],
+        consume: Consume,
+    ) -> None:
+        super().__init__(loop, process, tree, fds, consume)
+        self._gone = False
+        for stream, fd in fds.items():
+            threading.Thread(target=self._read, args=(stream, fd), daemon=True).start()
+        threading.Thread(target=self._wait, daemon=True).start()
+
+    def close(self) -> None:
+        self._gone = True
+        super().close()
+
+    def _post(self, call: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the loop was closed
+            self._loop.call_soon_threadsafe(call)
+
+    def _wait(self) -> None:
+        self._process.wait()
+        self._post(self._exit)
+
+    def _read(self, stream: Stream, fd: int) -> None:
+        taken = threading.Semaphore(0)
+
+        def take(data: bytes) -> None:
+            self._take(stream, data)
+            taken.release()
+
+        try:
+            while (data := os.read(fd, CHUNK)) and not self._gone:
+                self._post(lambda data=data: take(data))  # type: ignore[misc]
+                while not taken.acquire(timeout=1) and not self._gone:
+                    pass
+        finally:
+            os.close(fd)
+            self._post(lambda: self._closed(stream))

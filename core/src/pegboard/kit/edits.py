@@ -1,0 +1,282 @@
+"""The one edit engine: exact replacements in a file's bytes, planned in memory and written once.
+
+A text matches exactly or not at all; near misses are explained, never taken. What is not replaced keeps every byte:
+encoding, byte order mark, line ends, a missing last newline. Work is done on bytes (a text of a large file would cost
+up to four times its size); UTF-16 files are turned to UTF-8 for it and back, which gives the same bytes.
+
+Line ends: in a file whose line ends are all CRLF, an LF in the arguments stands for CRLF. In a file without any CRLF,
+an old text that was sent with CRLF stands for LF, and so does its new text. In a mixed file all is taken as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+import msgspec
+
+from pegboard.blocks import Diff
+from pegboard.errors import ToolError
+from pegboard.kit.diffs import ChangeName, diff_of_hunks, diff_of_texts
+from pegboard.kit.hunks import Hunk, Span, compose, difference, hunks_at, spans_of
+from pegboard.kit.near import hint
+from pegboard.kit.settings import EditSettings
+from pegboard.kit.text import BOMS, HEAD, Encoding, binary_error, encode, is_binary, is_utf8, sniff
+
+MAX_LISTED = 5
+MAX_OVERLAPPING = 100
+MAX_PLACES = 50_000
+"""Replaced places that are kept one by one; more are kept as one stretch from the first to the last."""
+
+
+class EditError(ToolError):
+    """An edit does not fit the file. Nothing was changed."""
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """Replace `old` by `new`. `count`: how many places, from the first; 1 must be the only one, 0 means all."""
+
+    old: str
+    new: str
+    count: int = 1
+
+
+class Plan:
+    """What edits make of a file, not yet written.
+
+    `hunks` are the replaced places; with `exact` each holds nothing else (beyond MAX_PLACES one hunk stands for all).
+    """
+
+    def __init__(
+        self, path: str, before: bytes, after: bytes, hunks: Sequence[Hunk], *, replaced: int, exact: bool = True
+    ) -> None:
+        self.path = path
+        self.before = before
+        self.after = after
+        self.hunks = hunks
+        self.replaced = replaced
+        self.exact = exact
+
+    def data(self) -> bytes:
+        """The new content."""
+        return self.after
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """What was replaced, for undoing it."""
+        return spans_of(self.before, self.after, self.hunks)
+
+    @cached_property
+    def _diff(self) -> Diff:
+        if not self.exact or sniff(self.before[:HEAD]) is not None:
+            return diff_of(self.before, self.after, self.path)
+        return diff_of_hunks(self.before, self.after, self.hunks, self.path)
+
+    def diff(self) -> Diff:
+        """What is shown of it; made once."""
+        return self._diff
+
+    @property
+    def added(self) -> int:
+        """Lines."""
+        return self._diff.added
+
+    @property
+    def removed(self) -> int:
+        """Lines."""
+        return self._diff.removed
+
+
+def plan(
+    data: bytes, edits: Sequence[Edit], *, path: str, numbered: bool = False, max_bytes: int = EditSettings().max_bytes
+) -> Plan:
+    """Apply `edits` in order, each to what the one before it made; all of them, or EditError.
+
+    `numbered` says which edit failed: for tools that take a list. `max_bytes` bounds the file, before and after.
+    """
+    if not edits:
+        raise EditError("The list of edits is empty. Nothing was changed.")
+    encoding = sniff(data[:HEAD])
+    if encoding == "binary":
+        raise binary_error(path, data[:HEAD], len(data))
+    work = _Work(path, data if encoding is None else _narrowed(data, encoding, path), max_bytes)
+    for number, edit in enumerate(edits, 1):
+        try:
+            work.apply(edit)
+        except ToolError as error:
+            if not numbered:
+                raise
+            text = str(error).replace("Nothing was changed.", "No edits were applied.", 1)
+            raise EditError(f"edit {number}: {text}") from None
+    if work.data == work.original:
+        raise EditError(f"The edits leave {path} as it is. Nothing was changed.")
+    if encoding is None:
+        return Plan(path, data, work.data, work.hunks, replaced=work.replaced, exact=work.exact)
+    after = BOMS[encoding] + work.data.decode().encode(encoding)
+    return Plan(path, data, after, difference(data, after), replaced=work.replaced, exact=False)
+
+
+def _narrowed(data: bytes, encoding: Encoding, path: str) -> bytes:
+    try:
+        return data[len(BOMS[encoding]) :].decode(encoding).encode()
+    except UnicodeError:
+        text = f"{path} begins as {encoding.upper()} text but goes on as something else. Nothing was changed."
+        raise EditError(text) from None
+
+
+class _Work:
+    """A file's content while edits are applied to it. Line ends and encoding are found out only when it matters."""
+
+    def __init__(self, path: str, data: bytes, max_bytes: int) -> None:
+        self.path = path
+        self.original = data
+        self.data = data
+        self.hunks: list[Hunk] = []
+        self.replaced = 0
+        self.exact = True
+        self._max_bytes = max_bytes
+
+    @cached_property
+    def _crlf(self) -> bool:
+        """Every line ends with CRLF. Most files show with their first line that they do not."""
+        first = self.original.find(b"\n")
+        if first <= 0 or self.original[first - 1] != 0x0D:
+            return False
+        return self.original.count(b"\r\n") == self.original.count(b"\n")
+
+    @cached_property
+    def _encoding(self) -> Encoding:
+        return "utf-8" if is_utf8(self.original) else "latin-1"
+
+    def _encode(self, text: str, what: str) -> bytes:
+        return text.encode() if text.isascii() else encode(text, self._encoding, what)
+
+    def apply(self, edit: Edit) -> None:
+        """Make one edit, or raise ToolError."""
+        _check(edit)
+        old_text, new_text = edit.old, edit.new
+        if self._crlf:
+            old_text, new_text = (re.sub("\r?\n", "\r\n", text) for text in (old_text, new_text))
+        elif "\r\n" in old_text and b"\r\n" not in self.data:
+            old_text, new_text = old_text.replace("\r\n", "\n"), new_text.replace("\r\n", "\n")
+        old, new = self._encode(old_text, "old_string"), self._encode(new_text, "new_string")
+        if old == new:
+            raise _same_error()
+        if edit.count == 1:
+            self._replace_only(old, new)
+        else:
+            self._replace_many(old, new, edit.count)
+
+    def _replace_only(self, old: bytes, new: bytes) -> None:
+        start = self._first(old)
+        if self.data.find(old, start + 1) >= 0:
+            raise _ambiguous(self.data, old, self.path)
+        self._bound(len(new) - len(old))
+        view = memoryview(self.data)
+        self.data = b"".join((view[:start], new, view[start + len(old) :]))
+        self._note(hunks_at([start], len(old), len(new)), 1)
+
+    def _replace_many(self, old: bytes, new: bytes, count: int) -> None:
+        start = self._first(old)
+        there = self.data.count(old, start)
+        if there < count:
+            text = f"old_string appears {_times(there)} in {self.path}, and count is {count}. Nothing was changed."
+            raise EditError(text)
+        times = count or there
+        self._bound(times * (len(new) - len(old)))
+        hunks = self._hunks(old, new, start, times)
+        self.data = self.data[:start] + self.data[start:].replace(old, new, times)
+        self._note(hunks, times)
+
+    def _hunks(self, old: bytes, new: bytes, start: int, times: int) -> list[Hunk]:
+        if times > MAX_PLACES:
+            self.exact = False
+            end = self.data.rfind(old) + len(old)
+            return [Hunk(start, end, start, end + times * (len(new) - len(old)))]
+        starts = [start]
+        while len(starts) < times:
+            starts.append(self.data.find(old, starts[-1] + len(old)))
+        return hunks_at(starts, len(old), len(new))
+
+    def _first(self, old: bytes) -> int:
+        """The first place; a byte order mark is no part of the text."""
+        start = self.data.find(old, _body(self.data))
+        if start < 0:
+            raise EditError(f"old_string not found in {self.path}. Nothing was changed. {hint(self.data, old)}")
+        return start
+
+    def _bound(self, growth: int) -> None:
+        if len(self.data) + growth > self._max_bytes:
+            text = f"{self.path} would be larger than the limit of {self._max_bytes:,} bytes. Nothing was changed."
+            raise EditError(text)
+
+    def _note(self, hunks: list[Hunk], places: int) -> None:
+        self.hunks = compose(self.hunks, hunks)
+        self.replaced += places
+
+
+def _check(edit: Edit) -> None:
+    if not edit.old:
+        raise EditError("old_string is empty. Nothing was changed. Give the text to replace.")
+    if edit.old == edit.new:
+        raise _same_error()
+    if "\0" in edit.new:
+        raise EditError("new_string holds a NUL, which would make the file binary. Nothing was changed.")
+    if edit.count < 0:
+        raise EditError(f"count is {edit.count}; it must be 0 (all places) or more. Nothing was changed.")
+
+
+def _body(data: bytes) -> int:
+    """Where the text begins: a byte order mark is no part of it."""
+    return len(BOMS["utf-8-sig"]) if data.startswith(BOMS["utf-8-sig"]) else 0
+
+
+def _ambiguous(data: bytes, old: bytes, path: str) -> EditError:
+    begin = _body(data)
+    times = data.count(old, begin)
+    step, most = (len(old), MAX_LISTED) if times > 1 else (1, MAX_OVERLAPPING)  # `aa` is twice in `aaa`
+    lines: list[int] = []
+    line, counted, at = 1, 0, data.find(old, begin)
+    while at >= 0 and len(lines) < most:
+        line, counted = line + data.count(b"\n", counted, at), at
+        lines.append(line)
+        at = data.find(old, at + step)
+    times = max(times, len(lines))
+    where = ", ".join(map(str, lines[:MAX_LISTED])) + (", ..." if times > MAX_LISTED else "")
+    return EditError(
+        f"old_string appears {_times(times)} in {path}. Add surrounding context or set replace_all. "
+        f"Nothing was changed. It begins on lines {where}."
+    )
+
+
+def _times(number: int) -> str:
+    return f"{number} time" if number == 1 else f"{number} times"
+
+
+def _same_error() -> EditError:
+    return EditError("old_string and new_string are the same. Nothing was changed.")
+
+
+def plan_whole(path: str, old: bytes, new: bytes) -> Plan:
+    """The plan of replacing a file's whole content."""
+    return Plan(path, old, new, difference(old, new), replaced=1, exact=False)
+
+
+def diff_of(old: bytes | None, new: bytes | None, path: str) -> Diff:
+    """The diff of writing a whole file (`old` None: it is new) or deleting one (`new` None)."""
+    change: ChangeName = "created" if old is None else "deleted" if new is None else "changed"
+    before, after = _narrow(old or b""), _narrow(new or b"")
+    if before is None or after is None:
+        return Diff(path=path, change=change, added=0, removed=0, text="\\ Binary content is not shown\n")
+    return diff_of_texts(before, after, path, change)
+
+
+def _narrow(data: bytes) -> bytes | None:
+    """The content in an encoding in which LF is one byte; None for binary."""
+    if is_binary(data):
+        return None
+    encoding = sniff(data[:HEAD])
+    if encoding in ("utf-16-le", "utf-16-be"):
+        return data[2:].decode(encoding, "replace").encode()
+    return data

@@ -1,0 +1,180 @@
+"""The processes of one call: found wherever they went, and killed.
+
+A child is started as the leader of a session and group of its own, so one signal to the group reaches almost all.
+What left the group (`setsid`, a daemon) is found by its parent, its session, a mark in its environment and the pipes
+it still holds. On Linux /proc tells; elsewhere `ps` knows parents and groups; Windows has `taskkill /T`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Set
+from contextlib import suppress
+from typing import NamedTuple
+
+MARK = "PEGBOARD_CALL"
+"""Set in the environment of every child: a random word for each call, after those of the calls around it."""
+
+
+_PROC: bool = sys.platform == "linux"
+"""Whether /proc tells about processes."""
+
+
+class Process(NamedTuple):
+    """One row of the table of processes. `started` tells two processes with the same pid apart (0: not known)."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    started: int
+
+
+class Tree:
+    """The processes that began with one child. Made before the child is started."""
+
+    def __init__(self) -> None:
+        self.pid = 0
+        self.mark = os.urandom(8).hex()
+        self._since = _now()
+        self._known: dict[int, int] = {}
+
+    def members(self, pipes: Iterable[int] = ()) -> list[Process]:
+        """Everything of the tree that is alive. Whoever was once found stays known, also after its parent died.
+
+        `pipes` are the descriptors its output is still read from.
+        """
+        held = {f"pipe:[{os.fstat(fd).st_ino}]" for fd in pipes} if _PROC else set()
+        table = [p for p in _table() if p.started >= self._since and p.pid != os.getpid()]
+        found = {p.pid: p for p in table if self._is_ours(p, held)}
+        children: dict[int, list[Process]] = {}
+        for process in table:
+            children.setdefault(process.parent, []).append(process)
+        queue = [self.pid, *found]
+        while queue:
+            for process in children.get(queue.pop(), ()):
+                if process.pid not in found:
+                    found[process.pid] = process
+                    queue.append(process.pid)
+        self._known.update((p.pid, p.started) for p in found.values())
+        return list(found.values())
+
+    def _is_ours(self, process: Process, held: Set[str]) -> bool:
+        if self.pid in (process.pid, process.group, process.session):
+            return True
+        return self._known.get(process.pid) == process.started or _bears(process.pid, self.mark, held)
+
+    def signal_group(self, number: int) -> bool:
+        """Signal the child's own group at once; False when nobody is in it any more."""
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # somebody is there whom we may not signal (sudo); macOS: only the dead
+            return _PROC
+        return True
+
+    def kill_group(self) -> None:
+        """Kill the child and its group at once; on Windows its descendants too."""
+        if sys.platform == "win32":
+            subprocess.run(taskkill(self.pid), capture_output=True)
+        else:
+            self.signal_group(signal.SIGKILL)
+
+    def kill(self, pipes: Iterable[int] = ()) -> None:
+        """Kill all that is found now, without waiting for it to die."""
+        if sys.platform == "win32":
+            self.kill_group()
+        else:
+            self.signal(signal.SIGKILL, self.members(pipes))
+
+    def signal(self, number: int, members: Iterable[Process]) -> None:
+        """Signal the group, and those of `members` that left it."""
+        self.signal_group(number)
+        for process in members:
+            if process.group != self.pid:
+                _signal(process, number)
+
+
+def is_alive(process: Process) -> bool:
+    """Whether this very process is still running (the dead that nobody has waited for do not count)."""
+    if _PROC:
+        row = _row(str(process.pid))
+        return row is not None and row.started == process.started
+    with suppress(OSError):
+        os.kill(process.pid, 0)
+        return True
+    return False
+
+
+def taskkill(pid: int) -> list[str]:
+    """The command that ends a process and all its descendants on Windows."""
+    return ["taskkill", "/T", "/F", "/PID", str(pid)]
+
+
+def _now() -> int:
+    """The present in the unit and from the origin of `Process.started`."""
+    if _PROC:
+        return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
+    return 0
+
+
+def _table() -> list[Process]:
+    if _PROC:
+        return [row for name in os.listdir("/proc") if name.isdigit() and (row := _row(name))]
+    return parse_ps(subprocess.run(["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], capture_output=True, text=True).stdout)
+
+
+def _row(pid: str) -> Process | None:
+    """A process by /proc/PID/stat; None for one that is gone or dead."""
+    try:
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        line = os.read(fd, 1024)
+    except OSError:  # it ended meanwhile
+        return None
+    finally:
+        os.close(fd)
+    fields = line[line.rfind(b")") + 2 :].split()  # the name before it may hold anything
+    if len(fields) < 20 or fields[0] in (b"Z", b"X"):
+        return None
+    return Process(int(pid), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+def parse_ps(text: str) -> list[Process]:
+    """The rows of `ps -A -o pid=,ppid=,pgid=,stat=` that are alive."""
+    rows = [line.split() for line in text.splitlines()]
+    return [Process(int(r[0]), int(r[1]), int(r[2]), 0, 0) for r in rows if len(r) >= 4 and not r[3].startswith("Z")]
+
+
+def _bears(pid: int, mark: str, held: Set[str]) -> bool:
+    """Whether a process holds one of our pipes as its output, or our mark in its environment."""
+    if not _PROC:
+        return False
+    for fd in (1, 2):
+        with suppress(OSError):
+            if os.readlink(f"/proc/{pid}/fd/{fd}") in held:
+                return True
+    with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        return mark.encode() in file.read()
+    return False
+
+
+def _signal(process: Process, number: int) -> None:
+    """Signal one process, sure that it is still the one that was found."""
+    with suppress(ProcessLookupError, PermissionError):
+        if not _PROC:
+            os.kill(process.pid, number)
+            return
+        fd = os.pidfd_open(process.pid)
+        try:
+            if is_alive(process):
+                signal.pidfd_send_signal(fd, number)
+        finally:
+            os.close(fd)

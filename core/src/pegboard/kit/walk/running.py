@@ -1,0 +1,114 @@
+"""Running an engine: its output taken as it comes, stopped at the limit, and its troubles put into words."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from pegboard.errors import ToolError
+from pegboard.kit.names import shown
+from pegboard.kit.process import Finished
+from pegboard.kit.walk.dialect import HINT
+from pegboard.kit.walk.engine import Reader, Record, Run
+from pegboard.kit.walk.job import SLOW, Job
+
+MOST_NOTES = 5
+_TROUBLE = re.compile(rb"^rg: (.*?): ([^:\n]*) \(os error \d+\)$\n?", re.MULTILINE | re.DOTALL)
+_REGEX = re.compile(rb"regex parse error|not allowed in a regex|error parsing|size limit|look-around|backreference")
+_REASON = re.compile(rb"^error: (.*)", re.MULTILINE)
+_LACKS = re.compile(r"look-around|look-ahead|backreference")
+
+
+class Answer(msgspec.Struct):
+    """What an engine said: records that were wanted, files where a NUL ended the search, what could not be read.
+
+    more: it was stopped at the limit. failed: it broke down, and why.
+    """
+
+    records: list[Record] = []
+    nuls: list[bytes] = []
+    trouble: list[tuple[bytes, str]] = []
+    more: bool = False
+    failed: str = ""
+
+
+async def ask(
+    command: tuple[list[str], bytes], job: Job, limit: int | None, wanted: Callable[[bytes], bool], run: Run
+) -> Answer:
+    """Run an engine until it ends or has said more than `limit` wanted things.
+
+    Raises ToolError for a pattern that it does not take.
+    """
+    argv, stdin = command
+    answer, reader = Answer(records=[], nuls=[], trouble=[]), Reader(job.mode)
+
+    def take(records: Iterable[Record]) -> bool:
+        for record in records:
+            if record.nul is not None:
+                answer.nuls.append(record.path)
+            elif wanted(record.path):
+                answer.records.append(record)
+                if limit is not None and len(answer.records) > limit:
+                    answer.more = True
+                    answer.records.pop()
+                    return True
+        return False
+
+    def each(stream: str, data: bytes) -> bool:
+        return stream == "stdout" and not answer.more and take(reader.feed(data))
+
+    done = await run(argv, cwd=os.fsdecode(job.top), stdin=stdin, each=each)
+    if not answer.more:
+        take(reader.finish())
+        _judge(done, answer, reader.malformed)
+    return answer
+
+
+def _judge(done: Finished, answer: Answer, malformed: int) -> None:
+    """What the way it ended means."""
+    if done.exit_code == SLOW:
+        where = done.stderr.partition(b"slow: ")[2].strip().decode(errors="replace")
+        text = f"The pattern takes too long on {where}, so the search was given up. Simplify it: avoid nested repeats."
+        raise ToolError(text)
+    if malformed:
+        answer.failed = "it printed what could not be understood"
+    if done.exit_code in (0, 1):
+        return
+    if done.exit_code == 2 and _REGEX.search(done.stderr):
+        raise ToolError(invalid_regex(done.stderr))
+    for path, why in _TROUBLE.findall(done.stderr):
+        answer.trouble.append((path.removeprefix(b"./"), why.decode(errors="replace")))
+    other = _TROUBLE.sub(b"", done.stderr).strip()
+    if done.exit_code != 2 or other or not answer.trouble:
+        first = other.partition(b"\n")[0].decode(errors="replace")[:200]
+        answer.failed = f"it ended with {done.signal or f'exit status {done.exit_code}'}{': ' if first else ''}{first}"
+
+
+def invalid_regex(stderr: bytes) -> str:
+    """An engine's complaint about a pattern, in our words."""
+    reasons = _REASON.findall(stderr)
+    text = (reasons[-1] if reasons else stderr.strip().partition(b"\n")[0].removeprefix(b"rg: ")).decode(
+        errors="replace"
+    )
+    hint = HINT
+    if _LACKS.search(text):
+        hint = 'Write it without look-around and back-references, or set search.engine = "python", which has them.'
+    return f"Invalid regex: {text}. {hint}"
+
+
+def trouble_notes(answer: Answer) -> list[str]:
+    """What was not searched, or not wholly."""
+    unique = list(dict.fromkeys(answer.trouble))
+    notes = [f"not searched: {_name(path)} ({why})" for path, why in unique[:MOST_NOTES]]
+    if len(unique) > MOST_NOTES:
+        notes.append(f"not searched: {len(unique) - MOST_NOTES} more that could not be read")
+    for path in answer.nuls[:MOST_NOTES]:
+        notes.append(f"{_name(path)} is binary further down: searched up to its first NUL only")
+    return notes
+
+
+def _name(path: bytes) -> str:
+    return shown(os.fsdecode(path)) or "."

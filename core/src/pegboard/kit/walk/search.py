@@ -1,0 +1,298 @@
+"""grep and glob: two engines behind one interface, with the same answers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from pegboard.calls import TouchKind
+from pegboard.errors import DoorError, ToolError
+from pegboard.kit import process
+from pegboard.kit.caps import Caps
+from pegboard.kit.names import shown
+from pegboard.kit.refusals import escape_error
+from pegboard.kit.settings import SearchSettings
+from pegboard.kit.walk import dialect
+from pegboard.kit.walk.engine import Record, Rg, Run, find_rg, python_argv, rg_argv
+from pegboard.kit.walk.gate import Gate
+from pegboard.kit.walk.job import Job
+from pegboard.kit.walk.paths import PathGlob
+from pegboard.kit.walk.place import Ground, ground, narrowed
+from pegboard.kit.walk.query import GlobQuery, Hits, Paths, Query
+from pegboard.kit.walk.running import Answer, ask, trouble_notes
+from pegboard.kit.walk.texts import texts
+from pegboard.kit.workspace import Workspace
+
+BATCH_BYTES = 100_000
+"""Bytes of file names given to one rg, where files must be named."""
+
+_NEVER = ".git and node_modules are never searched"
+
+
+class _Search:
+    """One search under way: where, for what, with which engine, and what a reader must be told of it."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: SearchSettings,
+        run: Run,
+        place: Ground,
+        job: Job,
+        gate: Gate,
+        kind: TouchKind,
+    ) -> None:
+        self.workspace = workspace
+        self.settings = settings
+        self.run = run
+        self.place = place
+        self.job = job
+        self.gate = gate
+        self.kind: TouchKind = kind
+        self.engine: Literal["rg", "python"] = "rg"
+        self.notes: list[str] = []
+
+    def wanted(self, path: bytes) -> bool:
+        return self.place.named or self.gate(path, self.kind)
+
+    async def answer(self, limit: int | None) -> Answer:
+        """What the engine finds; when rg cannot be used or breaks down, what ours does."""
+        rg = await find_rg(self.settings, self.run)
+        if rg.path:
+            answer = await self._by_rg(rg.path, limit)
+            if not answer.failed or answer.records:
+                if answer.failed:
+                    self.notes.append(f"rg broke down ({answer.failed}): there may be more")
+                return self._told(answer)
+            rg = Rg(None, f"rg broke down ({answer.failed})")
+            self.gate.left_out = 0
+        self.engine = "python"
+        if rg.why:
+            self.notes.append(f"{rg.why}, so the Python engine searched")
+        answer = await ask(python_argv(self.job), self.job, limit, self.wanted, self.run)
+        if answer.failed:
+            raise ToolError(f"The search failed: {answer.failed}. Nothing was changed.")
+        return self._told(answer)
+
+    def _told(self, answer: Answer) -> Answer:
+        self.notes += trouble_notes(answer)
+        if self.place.binary:
+            self.notes.append(
+                f"{shown(os.fsdecode(self.place.start))} holds NUL bytes (binary): it was searched as text"
+            )
+        return answer
+
+    async def _by_rg(self, rg: str, limit: int | None) -> Answer:
+        own_walk = self.job.links or (self.place.scope is not None and self.place.scope.takes_back)
+        if self.place.named or not own_walk or (self.job.ignored and not self.job.links):
+            return await ask(rg_argv(rg, self.job), self.job, limit, self.wanted, self.run)
+        listing = msgspec.structs.replace(self.job, mode="list")
+        listed = await ask(
+            python_argv(listing), listing, limit if self.job.mode == "list" else None, self.wanted, self.run
+        )
+        if self.job.mode == "list" or listed.failed:
+            return listed
+        total = Answer(records=[], nuls=[], trouble=listed.trouble)
+        plain = msgspec.structs.replace(self.job, names=(), outer=b"")
+        async for part in self._batches(rg, plain, listed.records, limit):
+            left = None if limit is None else limit - len(total.records)
+            total.more = part.more or (left is not None and len(part.records) > left)
+            total.records += part.records[:left]
+            total.trouble += part.trouble
+            total.failed = total.failed or part.failed
+            if total.more:
+                break
+        return total
+
+    async def _batches(self, rg: str, job: Job, files: Sequence[Record], limit: int | None) -> AsyncIterator[Answer]:
+        batch, size = list[bytes](), 0
+        for record in files:
+            batch.append(record.path)
+            size += len(record.path) + 3
+            if size > BATCH_BYTES:
+                yield await ask(rg_argv(rg, job, batch), job, limit, self.wanted, self.run)
+                batch, size = [], 0
+        if batch:
+            yield await ask(rg_argv(rg, job, batch), job, limit, self.wanted, self.run)
+
+
+async def grep(
+    workspace: Workspace, query: Query, settings: SearchSettings, *, run: Run = process.run, caps: Caps | None = None
+) -> Hits:
+    """The lines that match, by path and line, at most `max_hits`, in the form `output_mode` names.
+
+    `caps`: the limits of the text. Raises ToolError for a pattern that is empty, invalid or spans lines, and DoorError
+    for a path that is not there or that the door does not let through; ConfigError when rg must be there and is not.
+    """
+    regex = settings.grep_default == "regex" if query.regex is None else query.regex
+    try:
+        dialect.check(query.pattern, regex=regex)
+    except dialect.BadPattern as error:
+        raise ToolError(str(error)) from None
+    limit = settings.max_hits if query.max_hits is None else query.max_hits
+    place = ground(workspace, query.path, "read", require_git=settings.require_git)
+    only = _include(query, place)
+    nothing = Hits(hits=[], engine="python" if settings.engine == "python" else "rg", pattern=query.pattern)
+    if place.never:
+        return msgspec.structs.replace(nothing, notes=[_NEVER])
+    inner = narrowed(place, only, ignored=query.include_ignored)
+    if inner is None:
+        return msgspec.structs.replace(nothing, notes=_no_start(only))
+    job = msgspec.structs.replace(
+        _job(inner, only, settings, query),
+        mode=query.output_mode,
+        pattern=query.pattern,
+        regex=regex,
+        ignore_case=query.ignore_case,
+        crlf=not dialect.names_cr(query.pattern, regex=regex),
+    )
+    search = _Search(workspace, settings, run, inner, job, _gate(workspace, inner, only, query), "read")
+    answer = await search.answer(limit)
+    found = await asyncio.to_thread(
+        texts, workspace, inner.prefix, query.output_mode, answer.records, settings.max_line_chars
+    )
+    protected = {error.path for error in found.refused if error.reason == "protected"}
+    hits = Hits(
+        hits=found.hits,
+        engine=search.engine,
+        pattern=query.pattern,
+        more=answer.more,
+        left_out=search.gate.left_out + len(protected),
+        notes=search.notes + _door_notes(found.refused, found.changed),
+    )
+    return hits.fitted(caps) if caps else hits
+
+
+async def glob(
+    workspace: Workspace,
+    query: GlobQuery,
+    settings: SearchSettings,
+    *,
+    run: Run = process.run,
+    caps: Caps | None = None,
+) -> Paths:
+    """The files whose path matches, at most `limit`, by path or the newest first.
+
+    A pattern that is exactly an existing name is taken as that name. Raises as `grep` does; a pattern that leaves the
+    root is a DoorError (escapes).
+    """
+    if not query.pattern or "\0" in query.pattern:
+        raise ToolError("The pattern is empty or holds a NUL. Nothing was searched; use ** for all files.")
+    limit = settings.max_hits if query.limit is None else query.limit
+    pattern, path = _below_root(workspace, query)
+    place = ground(workspace, path, "list", require_git=settings.require_git)
+    if place.named:
+        raise DoorError(
+            f"{shown(path)} is a file, not a folder. Search in the folder it is in.", reason="missing", path=path
+        )
+    only = PathGlob(pattern, below=os.fsdecode(place.start), hidden=query.include_hidden)
+    paths = Paths(paths=[], pattern=query.pattern)
+    if place.never:
+        return msgspec.structs.replace(paths, notes=[_NEVER])
+    exact = _exact(workspace, place, pattern)
+    if isinstance(exact, Paths):
+        return exact
+    inner = narrowed(place, only, ignored=query.include_ignored)
+    if inner is None:
+        return msgspec.structs.replace(paths, notes=_no_start(only) + exact)
+    search = _Search(
+        workspace,
+        settings,
+        run,
+        inner,
+        _job(inner, only, settings, query),
+        _gate(workspace, inner, only, query),
+        "list",
+    )
+    answer = await search.answer(None if query.sort == "mtime" else limit)
+    records = answer.records
+    if query.sort == "mtime":
+        records = await asyncio.to_thread(_newest_first, inner.top, records)
+    names = [inner.prefix + shown(os.fsdecode(record.path)) for record in records[:limit]]
+    more = answer.more or len(records) > limit
+    paths = Paths(
+        paths=names, pattern=query.pattern, more=more, left_out=search.gate.left_out, notes=search.notes + exact
+    )
+    return paths.fitted(caps) if caps else paths
+
+
+def _include(query: Query, place: Ground) -> PathGlob | None:
+    if query.include in ("", "*", "**", "**/*") or place.named:
+        return None
+    return PathGlob(query.include, below=os.fsdecode(place.start), hidden=query.include_hidden, anywhere=True)
+
+
+def _job(place: Ground, only: PathGlob | None, settings: SearchSettings, query: Query | GlobQuery) -> Job:
+    scope = place.scope
+    return Job(
+        mode="list",
+        top=place.top,
+        start=place.start,
+        named=place.named,
+        only=only.regex.encode("utf-8", "surrogatepass") if only else b"",
+        names=tuple(only.file_names) if only else (),
+        hidden=query.include_hidden or (only is not None and only.names_hidden),
+        ignored=query.include_ignored,
+        links=settings.follow_links,
+        require_git=settings.require_git,
+        git=scope is None or scope.git,
+        outer=b"".join(scope.lines()) if scope else b"",
+    )
+
+
+def _gate(workspace: Workspace, place: Ground, only: PathGlob | None, query: Query | GlobQuery) -> Gate:
+    scope = None if query.include_ignored else place.scope
+    hidden = query.include_hidden or (only is not None and not only.negated)
+    return Gate(workspace, place.prefix, place.start, scope, only, hidden=hidden)
+
+
+def _no_start(only: PathGlob | None) -> list[str]:
+    folder = "/".join(only.start) if only else ""
+    return [f"{shown(folder)} is not there, or is ignored, a link or never searched"]
+
+
+def _door_notes(refused: Sequence[DoorError], changed: Sequence[str]) -> list[str]:
+    notes = [f"not shown: {error}" for error in refused if error.reason not in ("protected", "escapes", "missing")]
+    names = list(dict.fromkeys(changed))
+    return notes[:5] + [f"{name} changed while it was searched" for name in names[:5]]
+
+
+def _below_root(workspace: Workspace, query: GlobQuery) -> tuple[str, str]:
+    """The pattern and the path to take it from: an absolute pattern is taken from the root."""
+    if not query.pattern.startswith("/"):
+        return query.pattern, query.path
+    root = workspace.root.rstrip("/") + "/"
+    if not query.pattern.startswith(root):
+        raise escape_error(query.pattern)
+    return query.pattern.removeprefix(root) or "**", "."
+
+
+def _exact(workspace: Workspace, place: Ground, pattern: str) -> Paths | list[str]:
+    """The file that the pattern names letter for letter; else notes about what it names instead."""
+    folder = place.prefix + shown(os.fsdecode(place.start))
+    try:
+        with workspace.find(os.path.join(folder, pattern)) as found:
+            at, mode = found.at, found.info.st_mode
+    except DoorError:
+        return []
+    if stat.S_ISDIR(mode) and not pattern.endswith("/"):
+        return [f"{at} is a folder; {at}/** names what is in it"]
+    if not stat.S_ISREG(mode) or not {".git", "node_modules"}.isdisjoint(at.split("/")):
+        return []
+    refused = workspace.refusal("list", at) is not None
+    return Paths(paths=[] if refused else [at], pattern=pattern, left_out=int(refused))
+
+
+def _newest_first(top: bytes, records: Sequence[Record]) -> list[Record]:
+    def age(record: Record) -> int:
+        try:
+            return -os.stat(os.path.join(top, record.path)).st_mtime_ns
+        except OSError:
+            return 0
+
+    return sorted(records, key=age)  # stable: equal times stay in the order of paths

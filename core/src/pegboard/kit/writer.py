@@ -1,0 +1,302 @@
+"""The only thing that changes files: every write is atomic, and leaves a record that can be undone.
+
+A `Writer` is made for one commit, under the edit lock of the workspace. What was approved is what is written: files
+whose preview was shown are compared with it first (`expect`), and right before the rename with what was read.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import msgspec
+
+from pegboard.errors import DoorError
+from pegboard.kit.atomic import Beside, move_new
+from pegboard.kit.changes import Change
+from pegboard.kit.edits import Plan, diff_of, plan_whole
+from pegboard.kit.handles import Opened, Stamp
+from pegboard.kit.hunks import Hunk, Span, difference, spans_of
+from pegboard.kit.refusals import changed_error, meanwhile_error, write_error
+from pegboard.kit.seen import Seen, holds_in, seen_edited, seen_written
+from pegboard.kit.settings import EditSettings
+from pegboard.kit.target import Target, target_of
+from pegboard.kit.workspace import Workspace
+
+
+def _go_on() -> None:
+    """The call was not cancelled."""
+
+
+class Writer:
+    """Writes files of one workspace. `changes` lists what was done so far, in order.
+
+    `undo_id`: the name under which whoever made the writer keeps the changes, where they can be taken back."""
+
+    undo_id: str | None = None
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        expect: Mapping[str, Opened] | None = None,
+        alive: Callable[[], None] = _go_on,
+        keep: int = EditSettings().max_bytes,
+    ) -> None:
+        self._workspace = workspace
+        self._expect = expect or {}
+        self._alive = alive
+        self._keep = keep
+        self._known: list[Callable[[Callable[[str], Seen | None]], Seen | None]] = []
+        self.changes: list[Change] = []
+        self.undo: str | None = None
+        """The id under which the session keeps `changes`, for undoing them; None where it keeps nothing."""
+
+    def write(self, path: str, data: bytes, *, overwrite: bool = True, before: Stamp | None = None) -> Change:
+        """Make `data` the whole content of a file; parents are made. `before`: the state the caller looked at.
+
+        Raises DoorError (exists) when there is one and `overwrite` is false.
+        """
+        with self._target(path, before) as target:
+            if target.info is None:
+                return self._create(target, data)
+            if not overwrite:
+                text = f"{target.at} exists already and overwrite is false. Nothing was changed."
+                raise DoorError(text, reason="exists", path=target.at)
+            if target.info.st_size > self._keep:
+                return self._overwrite(target, data)
+            old = self._content(target)
+            return self._replace(target, plan_whole(target.at, old, data), whole=True)
+
+    def append(self, path: str, data: bytes, *, before: Stamp | None = None) -> Change:
+        """Put `data` after the end of a file, or make it."""
+        with self._target(path, before) as target:
+            if target.info is None:
+                return self._create(target, data)
+            if target.info.st_size + len(data) > self._keep:
+                text = f"{target.at} would be larger than the limit of {self._keep:,} bytes. Nothing was changed."
+                raise DoorError(text, reason="too_large", path=target.at)
+            old = self._content(target)
+            end = Hunk(len(old), len(old), len(old), len(old) + len(data))
+            return self._replace(target, Plan(target.at, old, old + data, [end], replaced=1))
+
+    def splice(self, path: str, plan: Plan, before: Stamp) -> Change:
+        """Write what edits made of a file whose content and stamp the caller read for the plan."""
+        with self._target(path, before) as target:
+            if target.info is None:
+                raise meanwhile_error(target.at)
+            return self._replace(target, plan)
+
+    def remove(self, path: str, *, before: Stamp | None = None) -> Change:
+        """Delete a file. Of a link, the link itself."""
+        with self._target(path, before, follow=False) as target:
+            info = self._existing(target)
+            kept = info.st_size <= self._keep
+            link = os.readlink(target.name, dir_fd=target.folder) if target.is_link else None
+            old = self._content(target) if kept and link is None else b""
+            self._last_look(target)
+            os.unlink(target.name, dir_fd=target.folder)
+            diff = diff_of(old, None, target.at)
+            change = Change(
+                path=target.at, change="deleted", removed=diff.removed, before=target.stamp, link=link,
+                mode=stat.S_IMODE(info.st_mode), spans=[Span(0, 0, old)], diff=diff, undoable=kept,
+                note=_notes(_names_note(target), None if kept else _too_large_note(target)),
+            )  # fmt: skip
+            return self._done(change)
+
+    def move(self, path: str, to: str, data: bytes | None = None, *, before: Stamp | None = None) -> Change:
+        """Give a file another name, which must be free, and new content where `data` is given. Mode goes along."""
+        with self._target(path, before, follow=False) as source, self._target(to) as target:
+            info = self._existing(source)
+            if source.is_link:
+                text = f"{source.at} is a link; move the file it leads to. Nothing was changed."
+                raise DoorError(text, reason="special", path=source.at)
+            if target.info is not None:
+                text = f"{target.at} exists already, so {source.at} was not moved there. Nothing was changed."
+                raise DoorError(text, reason="exists", path=target.at)
+            old = self._content(source)
+            new = old if data is None else data
+            with self._parents(target):
+                after = self._place_moved(source, target, info, data)
+            diff = msgspec.structs.replace(diff_of(old, new, source.at), change="moved", to=target.at)
+            change = Change(
+                path=source.at, change="moved", to=target.at, added=diff.added, removed=diff.removed,
+                before=source.stamp, after=Stamp.of(after), spans=spans_of(old, new, difference(old, new)),
+                mode=stat.S_IMODE(info.st_mode), folders=target.made_places(), diff=diff,
+            )  # fmt: skip
+            self._known.append(lambda get: seen_written(target.at, Stamp.of(after), new))
+            return self._done(change)
+
+    def _place_moved(self, source: Target, target: Target, info: os.stat_result, data: bytes | None) -> os.stat_result:
+        if data is None:
+            self._last_look(source, target)
+            move_new(source.folder, source.name, target.folder, target.name)
+            return os.lstat(target.name, dir_fd=target.folder)
+        with Beside(target.folder, info) as beside:
+            beside.write(data)
+            self._last_look(source, target)
+            after = beside.create(target.name)
+        os.unlink(source.name, dir_fd=source.folder)
+        return after
+
+    def restore(self, path: str, data: bytes, mode: int | None) -> Change:
+        """Make a file that was deleted again, with its mode."""
+        with self._target(path) as target:
+            if target.info is not None:
+                text = f"{target.at} exists again, so the deleted one was not put back. Nothing was changed."
+                raise DoorError(text, reason="exists", path=target.at)
+            return self._create(target, data, mode=mode)
+
+    def restore_link(self, path: str, link: str) -> Change:
+        """Make a link that was deleted again."""
+        with self._target(path) as target:
+            with self._parents(target):
+                self._last_look(target)
+                os.symlink(link, target.name, dir_fd=target.folder)
+            return self._done(Change(path=target.at, change="created", link=link, folders=target.made_places()))
+
+    def seen(self, get: Callable[[str], Seen | None]) -> Iterator[Seen]:
+        """What the session knows of the files now: its own edits are not stale. `get`: what it had seen before.
+
+        A file that it had never seen, and only edited, stays unseen.
+        """
+        known: dict[str, Seen] = {}
+        for make in self._known:
+            seen = make(lambda path: known.get(path) or get(path))
+            if seen is not None:
+                known[seen.path] = seen
+        yield from known.values()
+
+    @contextmanager
+    def _target(self, path: str, before: Stamp | None = None, *, follow: bool = True) -> Iterator[Target]:
+        self._alive()
+        with target_of(self._workspace, path, follow=follow) as target:
+            self._compare(target, before)
+            try:
+                target.check_writable()
+                yield target
+            except FileExistsError:
+                raise meanwhile_error(target.at) from None
+            except OSError as error:
+                raise write_error(error, target.at) from error
+
+    def _compare(self, target: Target, before: Stamp | None) -> None:
+        """The file must be the one that was shown, and the one that the caller read."""
+        shown = self._expect.get(target.at)
+        if shown is not None and shown.stamp != target.stamp:
+            if shown.stamp is None or target.stamp is None:
+                raise changed_error(target.at)
+            with target.open() as opened:
+                if opened.digest() != shown.digest:
+                    raise changed_error(target.at)
+        if before is not None and before != target.stamp:
+            raise meanwhile_error(target.at)
+
+    def _existing(self, target: Target) -> os.stat_result:
+        if target.info is None:
+            raise DoorError(f"No such file: {target.at}. Nothing was changed.", reason="missing", path=target.at)
+        return target.info
+
+    def _content(self, target: Target) -> bytes:
+        with target.open() as opened:
+            return opened.read()
+
+    def _last_look(self, *targets: Target) -> None:
+        for target in targets:
+            target.check_unchanged()
+        self._alive()
+
+    @contextmanager
+    def _parents(self, target: Target) -> Iterator[None]:
+        """The target's folder, made if need be, and unmade if what follows fails."""
+        try:
+            target.make_folders()
+            yield
+        except BaseException:
+            target.unmake_folders()
+            raise
+
+    def _create(self, target: Target, data: bytes, mode: int | None = None) -> Change:
+        with self._parents(target), Beside(target.folder, None) as beside:
+            beside.write(data)
+            if mode is not None:
+                beside.set_mode(mode)
+            self._last_look(target)
+            after = beside.create(target.name)
+        diff = diff_of(None, data, target.at)
+        change = Change(
+            path=target.at, change="created", added=diff.added, after=Stamp.of(after), diff=diff,
+            spans=spans_of(b"", data, difference(b"", data)), folders=target.made_places(),
+        )  # fmt: skip
+        self._known.append(lambda get: seen_written(target.at, Stamp.of(after), data))
+        return self._done(change)
+
+    def _replace(self, target: Target, plan: Plan, *, whole: bool = False) -> Change:
+        diff, note, stamp = plan.diff(), None, target.stamp
+        if plan.before == plan.after:
+            note = f"{target.at} holds exactly this already, so it was not written."
+        else:
+            stamp, owner = self._put(target, plan.after)
+            note = _notes(_names_note(target), owner)
+        assert stamp is not None and target.stamp is not None
+        self._known.append(_knowledge(plan, target, stamp, whole=whole))
+        change = Change(
+            path=target.at, change="changed", added=diff.added, removed=diff.removed, before=target.stamp,
+            after=stamp, spans=plan.spans, note=note, diff=diff,
+        )  # fmt: skip
+        return self._done(change)
+
+    def _overwrite(self, target: Target, data: bytes) -> Change:
+        """In place of a file too large to be kept: neither undo nor diff."""
+        stamp, owner = self._put(target, data)
+        self._known.append(lambda get: seen_written(target.at, stamp, data))
+        note = _notes(_names_note(target), owner, _too_large_note(target))
+        change = Change(path=target.at, change="changed", before=target.stamp, after=stamp, note=note, undoable=False)
+        return self._done(change)
+
+    def _put(self, target: Target, data: bytes) -> tuple[Stamp, str | None]:
+        with Beside(target.folder, target.info) as beside:
+            beside.copy_attributes(target.name)
+            beside.write(data)
+            self._last_look(target)
+            stamp = Stamp.of(beside.replace(target.name))
+        return stamp, beside.note and f"{target.at}: {beside.note}."
+
+    def _done(self, change: Change) -> Change:
+        self.changes.append(change)
+        return change
+
+
+def _knowledge(
+    plan: Plan, target: Target, stamp: Stamp, *, whole: bool
+) -> Callable[[Callable[[str], Seen | None]], Seen | None]:
+    """How what was seen of a file becomes what is seen of it after `plan` was written."""
+    at, before = target.at, target.stamp
+
+    def make(get: Callable[[str], Seen | None]) -> Seen | None:
+        if whole:
+            return seen_written(at, stamp, plan.after)
+        seen = get(at)
+        if seen is None:
+            return None
+        known = seen if seen.stamp == before or holds_in(plan.before, seen) else None
+        return seen_edited(at, stamp, plan.after, plan.hunks, known, exact=plan.exact)
+
+    return make
+
+
+def _notes(*notes: str | None) -> str | None:
+    return " ".join(note for note in notes if note) or None
+
+
+def _names_note(target: Target) -> str | None:
+    names = target.info.st_nlink if target.info is not None else 1
+    if names < 2:
+        return None
+    return f"{target.at} had {names} names (hard links); the others keep the old content."
+
+
+def _too_large_note(target: Target) -> str:
+    return f"The old content of {target.at} was too large to keep, so this cannot be undone."

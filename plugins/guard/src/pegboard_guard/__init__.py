@@ -1,0 +1,27 @@
+"""Pegboard's own guard, on when installed: protected paths (`guard.protected`).
+
+No tool may read or write secrets, nor write version control internals, CI definitions and Pegboard's own configuration.
+`Settings` is the table `[guard]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from pegboard import hookimpl
+
+from pegboard_guard.settings import Settings as Settings
+
+if TYPE_CHECKING:
+    from pegboard.hooks import Guard
+
+pegboard_api = 1
+
+
+@hookimpl
+def pegboard_guards(settings: Settings | None) -> Iterable[Guard]:
+    """The guard of protected paths."""
+    from pegboard_guard.protected import ProtectedPaths
+
+    return [ProtectedPaths(settings or Settings())]
