@@ -55,7 +55,9 @@ def summary_of(tool: Tool | None, requested: str, arguments: Any) -> str:
     declared = tool.declaration
     category = GLYPHS.get(declared.category or "")
     verb = declared.verb or (category[1] if category else "") or tool.name
-    subject = _summary(tool, given) or _subject(tool, given)
+    subject = given.get(tool.key or "")
+    if declared.summary is not None or type(subject) is not str:
+        subject = _summary(tool, given) or _subject(tool, given)
     return f"{verb} {subject.split(chr(10), 1)[0][:200]}".rstrip()
 
 
@@ -70,13 +72,8 @@ def _summary(tool: Tool, given: Mapping[str, Any]) -> str | None:
     return said if isinstance(said, str) and said else None
 
 
-def _key(tool: Tool, given: Mapping[str, Any]) -> str | None:
-    """The argument that stands for the call: as declared, else the first that is touched, else the first given."""
-    return tool.declaration.key_arg or next((name for name, _ in tool.touched), None) or next(iter(given), None)
-
-
 def _subject(tool: Tool, given: Mapping[str, Any]) -> str:
-    value = given.get(_key(tool, given) or "", "")
+    value = given.get(tool.key or "", "")
     if type(value) is str:
         return value
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -86,7 +83,7 @@ def _subject(tool: Tool, given: Mapping[str, Any]) -> str:
 
 def _details(tool: Tool, given: Mapping[str, Any], summary: str | None) -> str:
     """The arguments that the label does not show: not the key one, nor a text that the summary holds."""
-    key = _key(tool, given) if summary is None else tool.declaration.key_arg
+    key = tool.key if summary is None else tool.declaration.key_arg
     shown = [
         f"{name}={_short(value)}"
         for name, value in given.items()

@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
+from pegboard.wanted import INEXACT, expected, holding, holds, takes_null, takes_text
+
 ParamAlias = str | tuple[str, Callable[[Any], Any]]
 """The declared name, or the declared name with a converter for the value."""
 
@@ -56,20 +58,18 @@ class Shape:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", frozenset(self.fields))
         # Conversion passes over unknown names inside structs in silence: those are always looked at one by one.
-        plain = frozenset(name for name, declared in self.fields.items() if not _holds(declared.type, mi.StructType))
+        plain = frozenset(name for name, declared in self.fields.items() if not holds(declared.type, mi.StructType))
         object.__setattr__(self, "_plain", plain)
         # NaN and infinity become null in JSON: where a number may be one, the bytes are read back before they are trusted.
-        object.__setattr__(
-            self, "_exact", not any(_holds(declared.type, _INEXACT) for declared in self.fields.values())
-        )
+        object.__setattr__(self, "_exact", not any(holds(declared.type, INEXACT) for declared in self.fields.values()))
 
-    def read(self, sent: Any) -> Shaped:
-        """Validate what a caller sent.
+    def read(self, sent: Any, preset: Mapping[str, Any] | None = None) -> Shaped:
+        """Validate what a caller sent. `preset` is what an alias of the tool fixes where the caller says nothing.
 
         Raises:
             InvalidArguments: with one line for every wrong field; nothing was run.
         """
-        if type(sent) is dict and sent.keys() <= self._plain and None not in sent.values():
+        if not preset and type(sent) is dict and sent.keys() <= self._plain and None not in sent.values():
             try:
                 value = msgspec.convert(sent, self.struct, strict=False)
             except msgspec.ValidationError:
@@ -78,13 +78,13 @@ class Shape:
                 raise InvalidArguments(["the arguments are nested too deep"]) from None
             else:
                 return self._shaped(value)
-        return self._read_slowly(sent)
+        return self._read_slowly(sent, preset or {})
 
-    def _read_slowly(self, sent: Any) -> Shaped:
+    def _read_slowly(self, sent: Any, preset: Mapping[str, Any]) -> Shaped:
         arguments = _mapping(sent)
         problems: list[str] = []
         dropped: list[str] = []
-        named = self._name(arguments, dropped, problems)
+        named = {**preset, **self._name(arguments, dropped, problems)}
         values: dict[str, Any] = {}
         for name, declared in self.fields.items():
             if name in named:
@@ -122,7 +122,7 @@ class Shape:
                     dropped.append(sent_name)
                 continue
             name, convert = target
-            if (value is None and not _takes_null(self.fields[name].type)) or name in named:
+            if (value is None and not takes_null(self.fields[name].type)) or name in named:
                 dropped.append(sent_name)
             else:
                 declared = self.fields[name].type
@@ -136,7 +136,7 @@ class Shape:
 
     def _inside(self, value: Any, declared: mi.Type, where: str, dropped: list[str], problems: list[str]) -> Any:
         """Absorb synonyms inside lists and structs as well."""
-        declared = _holding(declared, value)
+        declared = holding(declared, value)
         if isinstance(declared, mi.ListType) and isinstance(value, list):
             items = declared.item_type
             return [self._inside(v, items, f"{where}[{i}]", dropped, problems) for i, v in enumerate(value)]
@@ -152,7 +152,7 @@ class Shape:
                 (problems if near else dropped).append(
                     f"{place}: there is no such field; did you mean {near}?" if near else place
                 )
-            elif value[key] is not None or _takes_null(fields[target[0]]):
+            elif value[key] is not None or takes_null(fields[target[0]]):
                 inner = _converted(target[1], value[key], place, problems)
                 out[target[0]] = self._inside(inner, fields[target[0]], place, dropped, problems)
         return out
@@ -201,7 +201,7 @@ def _mapping(sent: Any) -> Mapping[str, Any]:
 
 def _from_json(sent: Any, declared: mi.Type) -> Any:
     """What JSON text says, where a list or an object is wanted and text is not."""
-    if isinstance(sent, str) and sent.lstrip()[:1] in ("[", "{") and not _takes_text(declared):
+    if isinstance(sent, str) and sent.lstrip()[:1] in ("[", "{") and not takes_text(declared):
         try:
             return msgspec.json.decode(sent)
         except _UNREADABLE:
@@ -223,81 +223,6 @@ def _meant(
         if name is not None and name in names:
             return name, convert
     return None
-
-
-def _holding(declared: mi.Type, value: Any) -> mi.Type:
-    """Of a union, the option that could hold this value; without the metadata around it."""
-    declared = _bare(declared)
-    if isinstance(declared, mi.UnionType):
-        wanted = mi.ListType if isinstance(value, list) else mi.StructType
-        return next((bare for option in declared.types if isinstance(bare := _bare(option), wanted)), declared)
-    return declared
-
-
-def _bare(declared: mi.Type) -> mi.Type:
-    while isinstance(declared, mi.Metadata):
-        declared = declared.type
-    return declared
-
-
-_INEXACT = (mi.FloatType, mi.AnyType)
-
-
-def _holds(declared: mi.Type, wanted: type[mi.Type] | tuple[type[mi.Type], ...]) -> bool:
-    """Whether a type of this kind lies anywhere in a type."""
-    match declared := _bare(declared):
-        case _ if isinstance(declared, wanted):
-            return True
-        case mi.UnionType(types=types) | mi.TupleType(item_types=types):
-            return any(_holds(option, wanted) for option in types)
-        case mi.ListType(item_type=item) | mi.VarTupleType(item_type=item) | mi.DictType(value_type=item):
-            return _holds(item, wanted)
-        case mi.StructType(fields=fields):
-            return any(_holds(field.type, wanted) for field in fields)
-        case _:
-            return False
-
-
-def _takes_null(declared: mi.Type) -> bool:
-    declared = _bare(declared)
-    if isinstance(declared, mi.UnionType):
-        return any(_takes_null(option) for option in declared.types)
-    return isinstance(declared, mi.NoneType | mi.AnyType)
-
-
-def _takes_text(declared: mi.Type) -> bool:
-    declared = _bare(declared)
-    if isinstance(declared, mi.UnionType):
-        return any(_takes_text(option) for option in declared.types)
-    return isinstance(declared, mi.StrType | mi.AnyType)
-
-
-def expected(declared: mi.Type) -> str:
-    """What a field takes, in words: `integer, at least 1`, `one of "a", "b"`."""
-    declared = _bare(declared)
-    match declared:
-        case mi.UnionType(types=types):
-            return " or ".join(expected(option) for option in types)
-        case mi.LiteralType(values=values):
-            return "one of " + ", ".join(f'"{v}"' if isinstance(v, str) else str(v) for v in values)
-        case mi.IntType(ge=ge, gt=gt, le=le, lt=lt) | mi.FloatType(ge=ge, gt=gt, le=le, lt=lt):
-            noun = "integer" if isinstance(declared, mi.IntType) else "number"
-            bounds = [(ge, "at least"), (gt, "above"), (le, "at most"), (lt, "below")]
-            return ", ".join([noun, *(f"{words} {bound}" for bound, words in bounds if bound is not None)])
-        case mi.StrType():
-            return "string"
-        case mi.BoolType():
-            return "true or false"
-        case mi.ListType(item_type=item) | mi.VarTupleType(item_type=item):
-            return f"list of {expected(item)}"
-        case mi.StructType(fields=fields):
-            return "object with " + ", ".join(f.name for f in fields)
-        case mi.DictType():
-            return "object"
-        case mi.NoneType():
-            return "null"
-        case _:
-            return type(declared).__name__.removesuffix("Type").lower()
 
 
 def _short(value: Any) -> str:

@@ -21,7 +21,7 @@ from pegboard import plugins
 from pegboard.agent import Agent
 from pegboard.calls import Call, Caller, Record
 from pegboard.config.load import Loaded, load
-from pegboard.config.places import config_file, find_root, state_folder
+from pegboard.config.places import config_file, find_root, own_files, state_folder
 from pegboard.contexts import lock_folder
 from pegboard.desk import Answers, Desk
 from pegboard.errors import ConfigError, PluginError
@@ -60,6 +60,7 @@ class Board:
         entries: Sequence[Entry],
         plugged: plugins.Loaded,
         state: Path | None,
+        user_file: Path,
         notes: Sequence[str],
     ) -> None:
         self.root = root
@@ -77,6 +78,7 @@ class Board:
         self._agents: list[Agent] = []
         outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
         self._outside: Any = outside
+        self._own = own_files(root, [user_file.parent, *([state] if state else [])])
         self.workspace = self._workspace(None)
 
     @classmethod
@@ -103,8 +105,9 @@ class Board:
         environ = os.environ if environ is None else environ
         entries = [*(plugins.scan() if discover else ()), *extra]
         found, notes = find_root(root)
+        user_file = user_file or config_file(environ)
         loaded = load(
-            user_file=user_file or config_file(environ),
+            user_file=user_file,
             root=found,
             environ=environ,
             flags=flags or {},
@@ -138,6 +141,7 @@ class Board:
             entries=entries,
             plugged=plugged,
             state=state or state_folder(environ),
+            user_file=user_file,
             notes=notes,
         )
 
@@ -272,7 +276,7 @@ class Board:
         self.guards.close()
 
     def _workspace(self, session: Path | None) -> Workspace:
-        checks = [self.guards.path] if self.guards.seats else []
+        checks = [self._own, self.guards.path] if self.guards.seats else [self._own]
         return Workspace(self.root, checks, outside=self._outside, session=str(session) if session else None)
 
     def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:

@@ -29,9 +29,7 @@ class GuardSeat:
         self.guard = guard
         self.owner = owner
         self.timeout = timeout
-        self.is_async = inspect.iscoroutinefunction(guard) or inspect.iscoroutinefunction(
-            getattr(guard, "__call__", None)
-        )
+        self.is_async = inspect.iscoroutinefunction(guard) or inspect.iscoroutinefunction(type(guard).__call__)
         self.inline = own and not self.is_async
         self._pool: ThreadPoolExecutor | None = None
         self._overrun: Future[Any] | None = None

@@ -40,7 +40,7 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
         ToolError: the value cannot be written as JSON; that is a fault of the tool.
     """
     declared = grant.tool.declaration
-    if type(returned) is str and grant.sink is None and declared.note is None and not caps.exceeded_by(returned):
+    if type(returned) is str and grant.sink is None and declared.note is None and len(returned) < caps.surely:
         return Product(text=returned)
     text, value, blocks = _parts(returned)
     try:

@@ -57,7 +57,7 @@ def read_signature(function: Callable[..., Any], name: str) -> Signature:
         if parameter.name not in hints:
             raise BadSignature(f"parameter {parameter.name!r} has no annotation")
         hint = hints[parameter.name]
-        if isinstance(hint, type) and issubclass(hint, Context):
+        if _is_context(hint):
             context = parameter.name
             continue
         hint = _as_meta(hint, parameter.name)
@@ -96,13 +96,16 @@ def _with_default(parameter: inspect.Parameter, hint: Any) -> tuple[Any, ...]:
     return parameter.name, hint, default
 
 
+def _is_context(hint: Any) -> bool:
+    base = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return isinstance(base, type) and issubclass(base, Context)
+
+
 def _as_meta(hint: Any, name: str) -> Any:
     """Turn plain strings and annotated-types, which msgspec ignores, into Meta on a tool's own parameter."""
     if get_origin(hint) is not Annotated:
         return hint
     base, *metadata = get_args(hint)
-    if isinstance(base, type) and issubclass(base, Context):
-        return base
     converted: list[Any] = []
     for item in metadata:
         if isinstance(item, msgspec.Meta):
@@ -134,12 +137,22 @@ def _inner_names(declared: mi.Type, *, top: bool = False) -> Iterator[str]:
             for option in types:
                 yield from _inner_names(option)
         case mi.StructType(fields=fields):
+            if not top:
+                _check_notes(declared.cls)
             for field in fields:
                 if not top:
                     yield field.name
                 yield from _inner_names(field.type)
         case _:
             return
+
+
+def _check_notes(struct: type) -> None:
+    """msgspec passes over what it does not know in a struct's annotations; a description written so would be lost."""
+    for name, hint in get_type_hints(struct, include_extras=True).items():
+        notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+        if any(not isinstance(note, msgspec.Meta) for note in notes):
+            raise BadSignature(f"field {name!r} of {struct.__name__}: write its note as msgspec.Meta(description=...)")
 
 
 def _inlined(struct: type[msgspec.Struct]) -> dict[str, Any]:

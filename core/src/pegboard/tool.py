@@ -15,7 +15,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, get_args, overload
 
 import msgspec
 
@@ -30,7 +30,15 @@ Alias = str | tuple[str, Mapping[str, Any]]
 EVERYONE: frozenset[Caller] = frozenset({"model", "person", "program", "tool", "mcp"})
 MARK = "__pegboard_tool__"
 MAX_EXAMPLES = 12
+_LABEL = 60
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_\-]{0,63}")
+_WORDS: dict[str, tuple[str, ...]] = {
+    "effect": get_args(Effect),
+    "replay": get_args(Replay),
+    "overlap": get_args(Overlap),
+    "keep": ("head", "ends"),
+}
 
 
 class BadTool(PegboardError):
@@ -138,7 +146,8 @@ def tool(function: F | None = None, /, **declared: Any) -> F | Callable[[F], F]:
 class Tool:
     """A registered tool: what its author declared and what its signature says.
 
-    `function` is run by the road alone. `effect` is the upper bound of its calls; `owner` the plugin it came from, `set`
+    `function` is run by the road alone. `key` is the argument that stands for a call on its activity line: as declared,
+    else the first that is touched, else the first. `effect` is the upper bound of its calls; `owner` the plugin it came from, `set`
     the tool set, if any."""
 
     name: str
@@ -149,6 +158,7 @@ class Tool:
     shape: Shape
     touched: tuple[tuple[str, Node], ...]
     effect: Effect
+    key: str | None = None
     owner: str = ""
     set: str | None = None
 
@@ -163,6 +173,7 @@ class Tool:
         if not isinstance(declaration, Declaration):
             raise BadTool(f"{getattr(function, '__name__', function)!r} is not marked @tool")
         name = declaration.name or function.__name__
+        _check_words(declaration, name)
         try:
             signature = read_signature(function, name)
         except BadSignature as error:
@@ -185,6 +196,7 @@ class Tool:
             shape=shape,
             touched=touched,
             effect=effect,
+            key=declaration.key_arg or next((name for name, _ in touched), None) or next(iter(signature.fields), None),
             owner=owner,
             set=set,
         )
@@ -206,9 +218,15 @@ class Tool:
         """Whether it runs on the loop by itself."""
         return self.signature.is_async
 
+    @property
+    def label(self) -> str:
+        """One line for listings: the declared short label, else the description's first line, shortened."""
+        first = self.description.split("\n", 1)[0]
+        return self.declaration.short or (first if len(first) <= _LABEL else first[: _LABEL - 1].rstrip() + "…")
+
     def read(self, sent: Any, preset: Mapping[str, Any] | None = None) -> Shaped:
         """Validate arguments (see `Shape.read`); `preset` is what an alias fixes beforehand."""
-        return self.shape.read({**preset, **sent} if preset and isinstance(sent, Mapping) else sent)
+        return self.shape.read(sent, preset)
 
     def touches(self, arguments: Any) -> list[Touch]:
         """What a call with these arguments (the decoded struct) would touch; paths are not resolved yet.
@@ -233,12 +251,6 @@ class Tool:
             msgspec.json.encode({"name": self.name, "description": self.description, "parameters": self.parameters})
         )
 
-    def key_value(self, call: Mapping[str, Any]) -> str:
-        """The value that stands for the call on its activity line."""
-        key = self.declaration.key_arg or next((name for name, _ in self.touched), None) or next(iter(call), None)
-        value = call.get(key, "") if key else ""
-        return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
 
 def _bound(declaration: Declaration, kinds: Sequence[TouchKind]) -> Effect:
     if declaration.touches is not None:
@@ -247,6 +259,20 @@ def _bound(declaration: Declaration, kinds: Sequence[TouchKind]) -> Effect:
         return "side_effecting" if declaration.effect in (None, "read_only") else declaration.effect
     annotated = effect_of_kinds(kinds)
     return strictest([annotated, declaration.effect or annotated])
+
+
+def _check_words(declared: Declaration, name: str) -> None:
+    """Refuse words that a declaration does not know; authors' type checkers would say the same."""
+    said = {"effect": declared.effect, "replay": declared.replay, "overlap": declared.overlap, "keep": declared.keep}
+    for key, known in _WORDS.items():
+        if said[key] is not None and said[key] not in known:
+            raise BadTool(f"tool {name!r}: {key} is one of {', '.join(known)}, not {said[key]!r}")
+    for caller in declared.callers - EVERYONE:
+        raise BadTool(f"tool {name!r}: callers are of {', '.join(sorted(EVERYONE))}, not {caller!r}")
+    for alias in declared.aliases:
+        word = alias if isinstance(alias, str) else alias[0]
+        if not _ALIAS.fullmatch(word):
+            raise BadTool(f"tool {name!r}: alias {word!r} is no name (letters, digits, _ and -, at most 64)")
 
 
 def _check(made: Tool) -> None:

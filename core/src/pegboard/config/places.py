@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from pegboard.calls import Deny, TouchKind
 from pegboard.errors import ConfigError
 
 PROJECT_FOLDER = ".pegboard"
@@ -52,6 +53,29 @@ def config_file(environ: Mapping[str, str]) -> Path:
 def state_folder(environ: Mapping[str, str]) -> Path:
     """Where sessions and locks are kept. `XDG_STATE_HOME` is honoured where it applies."""
     return Path(environ.get("XDG_STATE_HOME") or _platform("user_state_dir")) / _sub(environ, "XDG_STATE_HOME")
+
+
+def own_files(root: str, places: Iterable[Path]) -> Callable[[TouchKind, str], Deny | None]:
+    """A check for the workspace's door: Pegboard's own configuration and state are not changed by tools.
+
+    They lie outside most workspaces; a root such as the home folder holds them, wherever the environment has put them.
+    """
+    inside = [
+        os.path.relpath(place, os.path.realpath(root))
+        for place in map(os.path.realpath, places)
+        if os.path.commonpath([place, os.path.realpath(root)]) == os.path.realpath(root)
+    ]
+    folded = [name.casefold() for name in inside]
+
+    def check(kind: TouchKind, path: str) -> Deny | None:
+        if kind != "edit" or not folded:
+            return None
+        given = path.casefold()
+        if any(given == name or given.startswith(name + "/") for name in folded):
+            return Deny("paths.own", f"{path} belongs to Pegboard itself. Nothing was changed. Only a person edits it.")
+        return None
+
+    return check
 
 
 def _sub(environ: Mapping[str, str], name: str) -> str:

@@ -28,6 +28,11 @@ class Caps(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a text of these measures is more than what fits."""
         return 0 < self.max_chars < chars or 0 < self.max_bytes < size or 0 < self.max_lines < lines
 
+    @property
+    def surely(self) -> int:
+        """Characters that fit whatever they are: a line end each, four bytes each."""
+        return min([n for n in (self.max_chars, self.max_bytes // 4, self.max_lines) if n > 0], default=sys.maxsize)
+
     def exceeded_by(self, text: str) -> bool:
         """Whether `text` is more than what fits."""
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

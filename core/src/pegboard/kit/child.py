@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import select
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import IO, Literal, TypeAlias
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal, TypeAlias
 
-import msgspec
-
-from pegboard.errors import ToolError
+from pegboard.kit.launch import Launch, Stream, spawn
 from pegboard.kit.tree import MARK, Process, Tree
 
 CHUNK = 256 * 1024
@@ -26,18 +22,8 @@ _PIPE_SIZE = 1024 * 1024
 _ORDINARY_PIPE = 64 * 1024
 _F_SETPIPE_SZ = 1031  # fcntl's own name for it exists on Linux only
 
-Stream: TypeAlias = Literal["stdout", "stderr"]
 Consume: TypeAlias = Callable[[Stream, bytes], None]
 Ending: TypeAlias = Literal["ended", "lingering", "timeout"]
-
-
-class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child."""
-
-    argv: tuple[str, ...]
-    cwd: str
-    env: Mapping[str, str] | None = None
-    pass_fds: tuple[int, ...] = ()
 
 
 def start(launch: Launch, stdin: bytes, consume: Consume) -> Child:
@@ -49,92 +35,12 @@ def start(launch: Launch, stdin: bytes, consume: Consume) -> Child:
     tree = Tree()
     env = dict(os.environ if launch.env is None else launch.env)
     env[MARK] = f"{env.get(MARK, '')} {tree.mark}".strip()  # after those of the calls around it
-    process, fds = _spawn(launch, env, stdin)
+    process, fds = spawn(launch, env, stdin)
     tree.pid = process.pid
     if sys.platform == "linux":
         with suppress(OSError):  # an old kernel, or a sandbox that forbids it
             return _ReadyChild(loop, process, tree, fds, consume, os.pidfd_open(process.pid))
     return _ThreadChild(loop, process, tree, fds, consume)
-
-
-def _program(name: str, path: str) -> str | None:
-    """Where `name` is on the child's PATH; None leaves the search to the system.
-
-    Looking is cheaper than starting it in vain in each folder of the PATH, by a tenth of a short run.
-    """
-    if sys.platform == "win32" or "/" in name:
-        return None
-    for folder in path.split(":"):
-        if not folder.startswith("/"):
-            return None  # it depends on where the child is
-        if os.access(program := f"{folder}/{name}", os.X_OK) and os.path.isfile(program):
-            return program
-    return None
-
-
-def _spawn(launch: Launch, env: dict[str, str], stdin: bytes) -> tuple[subprocess.Popen[bytes], dict[Stream, int]]:
-    ends: list[int] = []
-    try:
-        with _source(stdin) as source:
-            ends += os.pipe()
-            ends += os.pipe()
-            process = subprocess.Popen(
-                command_line(launch.argv) if sys.platform == "win32" else launch.argv,
-                executable=_program(launch.argv[0], env.get("PATH", "")),
-                stdin=source,
-                stdout=ends[1],
-                stderr=ends[3],
-                cwd=launch.cwd,
-                env=env,
-                pass_fds=launch.pass_fds,
-                start_new_session=True,
-            )
-    except (OSError, ValueError) as error:  # ValueError: NUL, or text that has no encoding
-        for fd in ends[0::2]:
-            os.close(fd)
-        raise ToolError(_why_not_started(launch, error)) from error
-    finally:
-        for fd in ends[1::2]:
-            os.close(fd)
-    return process, {"stdout": ends[0], "stderr": ends[2]}
-
-
-@contextmanager
-def _source(stdin: bytes) -> Iterator[IO[bytes] | int]:
-    """What the child reads: nothing, or a file, so that there is no deadlock however long it is."""
-    if not stdin:
-        yield subprocess.DEVNULL
-        return
-    with tempfile.TemporaryFile() as file:
-        file.write(stdin)
-        file.seek(0)
-        yield file
-
-
-def command_line(argv: tuple[str, ...]) -> str:
-    """The command line on Windows, where `cmd /c` takes the rest as it stands, in quotes of its own."""
-    if len(argv) == 3 and argv[:2] == ("cmd", "/c"):
-        return f'cmd /d /s /c "{argv[2]}"'
-    return subprocess.list2cmdline(argv)
-
-
-def _why_not_started(launch: Launch, error: OSError | ValueError) -> str:
-    """What happened; that nothing was run; what to do next."""
-    program = launch.argv[0]
-    if not isinstance(error, OSError):
-        return f"{program}: the arguments hold what no program can be given ({error}). Nothing was run. Remove it."
-    if not os.path.isdir(launch.cwd):
-        return f"{launch.cwd}: there is no such folder to run in. Nothing was run. Name a folder that exists as cwd."
-    match error.errno:
-        case errno.ENOENT if os.path.exists(os.path.join(launch.cwd, program)):
-            return f"{program}: the interpreter in its first line was not found. Nothing was run. Name the interpreter."
-        case errno.ENOENT if os.path.dirname(program):
-            return f"{program}: there is no such program. Nothing was run. Check the path."
-        case errno.ENOENT:
-            return f"{program}: no program of this name is on PATH. Nothing was run. Check the name, or install it."
-        case errno.E2BIG:
-            return f"{program}: the arguments are longer than the system takes. Nothing was run. Put them into a file."
-    return f"{program}: could not be started ({error.strerror}). Nothing was run."
 
 
 class Child:

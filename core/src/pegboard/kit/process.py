@@ -12,14 +12,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 import msgspec
 
-from pegboard.kit.child import Child, Launch, Stream, start
+from pegboard.kit.child import Child, start
+from pegboard.kit.launch import Launch, Launcher, Stream
 from pegboard.kit.output import Sink
 from pegboard.kit.settings import ShellSettings
 from pegboard.kit.tree import is_alive
+
+__all__ = ["Finished", "Launch", "Launcher", "ShellSettings", "Stream", "run", "shell_argv", "signal_name"]
 
 KEEP_BYTES = 1024 * 1024
 GRACE_SECONDS = 0.05
@@ -43,12 +45,6 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     timed_out: bool
     stopped: bool
     left_running: bool
-
-
-class Launcher(Protocol):
-    """A way to run child processes (a sandbox, a container): turns what is asked for into what is started."""
-
-    def __call__(self, launch: Launch, /) -> Launch: ...
 
 
 async def run(

@@ -88,19 +88,47 @@ def decode(data: bytes, path: str = "The file") -> tuple[str, Encoding]:
     return data[len(BOMS[encoding]) :].decode(codec, "replace"), encoding
 
 
+class Utf8:
+    """Counts characters of what it is fed, for as long as that is UTF-8."""
+
+    SLICE = 1 << 14  # small texts are made and freed without asking the system for memory: four times faster
+
+    def __init__(self) -> None:
+        self.valid = True
+        self.chars = 0
+        self._rest = b""
+
+    def feed(self, block: bytes) -> bool:
+        """Whether all so far can be UTF-8."""
+        if not self._rest and block.isascii():
+            self.chars += len(block)
+            return self.valid
+        data, at = self._rest + block, 0
+        while self.valid and at < len(data):
+            try:
+                text, used = codecs.utf_8_decode(data[at : at + self.SLICE], "strict", False)
+            except UnicodeDecodeError:
+                self.valid = False
+                break
+            if not used:  # the beginning of a character
+                break
+            self.chars += len(text)
+            at += used
+        self._rest = data[at:]
+        return self.valid
+
+    def finish(self) -> bool:
+        """Whether all of it was UTF-8."""
+        self.valid = self.valid and not self._rest
+        return self.valid
+
+
 def is_utf8(data: bytes) -> bool:
     """Whether all of it is UTF-8, found without making a text of it all."""
     if data.isascii():
         return True
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    view, block = memoryview(data), 1 << 18
-    try:
-        for start in range(0, len(data), block):
-            decoder.decode(view[start : start + block])
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+    found, block = Utf8(), 1 << 18
+    return all(found.feed(data[at : at + block]) for at in range(0, len(data), block)) and found.finish()
 
 
 def line_text(line: bytes) -> str:

@@ -36,7 +36,7 @@ Outside = Literal["refuse", "allow"]
 class PathCheck(Protocol):
     """What the door asks of every real path. It must be quick and make no I/O; an exception counts as Deny."""
 
-    def __call__(self, kind: TouchKind, path: str) -> Deny | None: ...
+    def __call__(self, kind: TouchKind, path: str, /) -> Deny | None: ...
 
 
 class Route(NamedTuple):

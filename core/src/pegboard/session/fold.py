@@ -34,7 +34,7 @@ class Fold:
 
     messages: the history as a provider gets it. open_calls: asked and not finished, in order, with whether they were
     started. seen: the last `seen` event of each path. state: tools' values by key. turn: the last turn's number;
-    turn_open: whether it has not ended. calls: the highest number given to a call."""
+    turn_open: whether it has not ended. calls: the highest number given to a call. handlers: what `apply` does, by type."""
 
     def __init__(self) -> None:
         self.messages: list[ChatMessage] = []
@@ -45,7 +45,7 @@ class Fold:
         self.turn_open = False
         self.calls = 0
         self._waiting: dict[str, str] = {}
-        self._apply: dict[type, Callable[[Any], None]] = {
+        self.handlers: dict[type, Callable[[Any], None]] = {
             TurnStarted: self._turn_started,
             TurnEnded: self._turn_ended,
             Prompt: self._prompt,
@@ -59,7 +59,7 @@ class Fold:
 
     def apply(self, event: AnyEvent) -> None:
         """Take one durable event in."""
-        handler = self._apply.get(type(event))
+        handler = self.handlers.get(type(event))
         if handler is not None:
             handler(event)
 

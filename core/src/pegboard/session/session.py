@@ -44,6 +44,7 @@ class Session:
         self.root = root
         self.folder = folder
         self.fold = Fold()
+        self._take = self.fold.handlers.get  # once per event of every call: no detour
         self.observers: list[Callable[[AnyEvent], None]] = []
         self._viewers: list[Viewer] = []
         self._log: Log = FileLog(folder, self._observe) if folder else MemoryLog(self._observe)
@@ -135,7 +136,9 @@ class Session:
         self._log.close()
 
     def _observe(self, event: AnyEvent) -> None:
-        self.fold.apply(event)
+        take = self._take(type(event))
+        if take is not None:
+            take(event)
         for viewer in self._viewers:
             viewer.put(event)
         for observer in self.observers:

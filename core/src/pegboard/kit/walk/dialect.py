@@ -50,7 +50,8 @@ _NOT_POSIX = {
 }
 _CATEGORIES = {
     "letter": "L", "uppercaseletter": "Lu", "uppercase": "Lu", "upper": "Lu", "lowercaseletter": "Ll",
-    "lowercase": "Ll", "lower": "Ll", "titlecaseletter": "Lt", "modifierletter": "Lm", "otherletter": "Lo", "mark": "M", "number": "N",
+    "lowercase": "Ll", "lower": "Ll", "titlecaseletter": "Lt", "modifierletter": "Lm", "otherletter": "Lo",
+    "mark": "M", "number": "N",
     "decimalnumber": "Nd", "digit": "Nd", "letternumber": "Nl", "othernumber": "No", "punctuation": "P", "punct": "P",
     "symbol": "S", "mathsymbol": "Sm", "currencysymbol": "Sc", "separator": "Z", "spaceseparator": "Zs", "other": "C",
     "control": "Cc", "cntrl": "Cc", "format": "Cf",

@@ -1,0 +1,117 @@
+"""Starting a program: what is asked for, how it is found, and why it could not be started."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Literal, Protocol, TypeAlias
+
+import msgspec
+
+from pegboard.errors import ToolError
+
+Stream: TypeAlias = Literal["stdout", "stderr"]
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str] | None = None
+    pass_fds: tuple[int, ...] = ()
+
+
+class Launcher(Protocol):
+    """A way to run child processes (a sandbox, a container): turns what is asked for into what is started."""
+
+    def __call__(self, launch: Launch, /) -> Launch: ...
+
+
+def _program(name: str, path: str) -> str | None:
+    """Where `name` is on the child's PATH; None leaves the search to the system.
+
+    Looking is cheaper than starting it in vain in each folder of the PATH, by a tenth of a short run.
+    """
+    if sys.platform == "win32" or "/" in name:
+        return None
+    for folder in path.split(":"):
+        if not folder.startswith("/"):
+            return None  # it depends on where the child is
+        if os.access(program := f"{folder}/{name}", os.X_OK) and os.path.isfile(program):
+            return program
+    return None
+
+
+def spawn(launch: Launch, env: dict[str, str], stdin: bytes) -> tuple[subprocess.Popen[bytes], dict[Stream, int]]:
+    """Start a process as the leader of a session of its own; the descriptors to read its output from.
+
+    Raises ToolError when it cannot be started; then nothing was run.
+    """
+    ends: list[int] = []
+    try:
+        with _source(stdin) as source:
+            ends += os.pipe()
+            ends += os.pipe()
+            process = subprocess.Popen(
+                command_line(launch.argv) if sys.platform == "win32" else launch.argv,
+                executable=_program(launch.argv[0], env.get("PATH", "")),
+                stdin=source,
+                stdout=ends[1],
+                stderr=ends[3],
+                cwd=launch.cwd,
+                env=env,
+                pass_fds=launch.pass_fds,
+                start_new_session=True,
+            )
+    except (OSError, ValueError) as error:  # ValueError: NUL, or text that has no encoding
+        for fd in ends[0::2]:
+            os.close(fd)
+        raise ToolError(_why_not_started(launch, error)) from error
+    finally:
+        for fd in ends[1::2]:
+            os.close(fd)
+    return process, {"stdout": ends[0], "stderr": ends[2]}
+
+
+@contextmanager
+def _source(stdin: bytes) -> Iterator[IO[bytes] | int]:
+    """What the child reads: nothing, or a file, so that there is no deadlock however long it is."""
+    if not stdin:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        yield file
+
+
+def command_line(argv: tuple[str, ...]) -> str:
+    """The command line on Windows, where `cmd /c` takes the rest as it stands, in quotes of its own."""
+    if len(argv) == 3 and argv[:2] == ("cmd", "/c"):
+        return f'cmd /d /s /c "{argv[2]}"'
+    return subprocess.list2cmdline(argv)
+
+
+def _why_not_started(launch: Launch, error: OSError | ValueError) -> str:
+    """What happened; that nothing was run; what to do next."""
+    program = launch.argv[0]
+    if not isinstance(error, OSError):
+        return f"{program}: the arguments hold what no program can be given ({error}). Nothing was run. Remove it."
+    if not os.path.isdir(launch.cwd):
+        return f"{launch.cwd}: there is no such folder to run in. Nothing was run. Name a folder that exists as cwd."
+    match error.errno:
+        case errno.ENOENT if os.path.exists(os.path.join(launch.cwd, program)):
+            return f"{program}: the interpreter in its first line was not found. Nothing was run. Name the interpreter."
+        case errno.ENOENT if os.path.dirname(program):
+            return f"{program}: there is no such program. Nothing was run. Check the path."
+        case errno.ENOENT:
+            return f"{program}: no program of this name is on PATH. Nothing was run. Check the name, or install it."
+        case errno.E2BIG:
+            return f"{program}: the arguments are longer than the system takes. Nothing was run. Put them into a file."
+    return f"{program}: could not be started ({error.strerror}). Nothing was run."
