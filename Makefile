@@ -1,0 +1,93 @@
+# Everything a person or CI does here. Each target does its own set-up; Python 3.11, pip, git and make are enough.
+#
+#   make test ARGS="-k grep -x"        further arguments for pytest (also for bench and docs)
+#   make setup PYTHON=/path/python     another Python (3.11 or newer)
+
+UV      := .tools/bin/uv
+BIN     := .venv/bin
+STAMP   := .venv/.setup
+MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard core/pyproject.toml toolsets/*/pyproject.toml plugins/*/pyproject.toml))
+PROJECT_FILES := pyproject.toml $(MEMBERS:%=%/pyproject.toml)
+
+# Looked up only when something has to be installed.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14 python; do \
+	$$p -c 'import sys; assert sys.version_info >= (3, 11); print(sys.executable)' 2>/dev/null && break; done)
+
+# A caller's settings must not reach the environment we make.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint types imports sizes format docs bench dist pins clean distclean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP)  ## everything editable in .venv: .venv/bin/pegboard runs
+
+# `pip --target` needs neither ensurepip nor a writable system; where pip is missing, venv brings one.
+$(UV): constraints.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer was not found. Nothing was installed. Set PYTHON=/path/to/python." >&2; exit 1; }
+	@if "$(PYTHON)" -m pip --version >/dev/null 2>&1; then pip='$(PYTHON)'; \
+	else "$(PYTHON)" -m venv .tools/venv && pip=.tools/venv/bin/python; fi && \
+	PIP_USER=0 PIP_ROOT_USER_ACTION=ignore "$$pip" -m pip install --quiet --disable-pip-version-check --upgrade --target .tools -c constraints.txt uv
+	@touch $@
+
+# Compiled here for environments that were made otherwise, and for those where Python is told to write no bytecode.
+$(STAMP): $(UV) $(PROJECT_FILES)
+	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || $(UV) venv --quiet --clear --python "$(PYTHON)" .venv
+	@$(UV) pip install --quiet --python .venv -c constraints.txt -b constraints.txt \
+		--group dev $(MEMBERS:%=-e ./%) -e .
+	@$(BIN)/python -m compileall -q -j 0 "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" $(MEMBERS:%=%/src)
+	@touch $@
+
+# The request reaches the script as it was typed: `$` means nothing to make.
+override REQUEST := $(value REQUEST)
+export REQUEST
+demo: $(STAMP)  ## a whole turn without a key or a network; REQUEST="where is TODO used" asks something else
+	@$(BIN)/python scripts/demo.py
+
+test: $(STAMP)  ## every test, on up to four processes
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup $(ARGS)
+
+check: lint types imports sizes  ## ruff, mypy --strict, import-linter, module sizes
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	@$(BIN)/mypy --strict
+
+imports: $(STAMP)
+	@$(BIN)/lint-imports
+
+sizes: $(STAMP)
+	@$(BIN)/python -m pytest -q tests/test_module_sizes.py
+
+format: $(STAMP)  ## put the code into shape
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+docs: $(STAMP)  ## check the pages: every link between files leads somewhere
+	@$(BIN)/python scripts/check_links.py $(ARGS)
+
+bench: $(STAMP)  ## the rows of the performance targets, as ratios; ARGS="--only help --json out.json"
+	@$(BIN)/python bench/run.py $(ARGS)
+
+dist: $(STAMP)  ## a wheel and an sdist of each distribution, in dist/
+	@rm -rf dist
+	@$(UV) build --quiet --all-packages --python $(BIN)/python --out-dir dist -b constraints.txt
+	@ls dist
+
+pins: $(UV)  ## constraints.txt from what the projects ask for; UPGRADE=1 takes the newest
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --custom-compile-command "make pins" \
+		--no-annotate --no-emit-index-url $(if $(UPGRADE),--upgrade) \
+		$$(sed -n 's/^name = "\(pegboard[a-z-]*\)"/--no-emit-package \1/p' $(PROJECT_FILES)) \
+		--group dev --group bootstrap $(PROJECT_FILES) --output-file constraints.txt
+
+clean:  ## remove what was built and cached, but not .venv
+	@rm -rf build dist site .rows.json .bench.json .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find $(wildcard core toolsets plugins tests bench scripts examples) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean  ## remove .venv and .tools too
+	@rm -rf .venv .tools

@@ -1,0 +1,1 @@
+"""The `pegboard` command. See `pegboard_cli.main`; nothing is imported here."""

@@ -1,0 +1,55 @@
+"""Runs the command line: sets up the streams, hands over to the commands, turns what ends a program into exit codes."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+OK, ERROR, USAGE, TIMED_OUT, INTERRUPTED = 0, 1, 2, 124, 130
+"""Exit codes of the contract. A call that was blocked exits as a usage error does."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; returns the exit code, and never lets an expected failure show a traceback."""
+    set_up_streams()
+    try:
+        from pegboard_cli.group import root
+
+        root().main(args=arguments, prog_name="pegboard")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else OK if end.code is None else ERROR
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = ERROR
+    else:
+        code = OK
+    return code if flush() else code or ERROR
+
+
+def set_up_streams() -> None:
+    """UTF-8, and nothing that an encoding cannot say may crash: it is spelled `\\u2190`.
+
+    A terminal keeps the encoding that it has. A stream that was closed before the start goes nowhere."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+def flush() -> bool:
+    """Write out what is left. False: a reader went away; then the rest goes nowhere, quietly."""
+    whole = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            whole = False
+            try:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            except (OSError, ValueError):
+                continue
+    return whole

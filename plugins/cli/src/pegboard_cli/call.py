@@ -1,0 +1,146 @@
+"""One call of a tool on the command line: `pegboard tool`. No model is loaded for it, and no turn is started."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from pegboard import port
+from pegboard.calls import Call, Record
+from pegboard.events import AnyEvent, CallAsked
+from pegboard.lane import Lane
+from pegboard.road import Road
+
+from pegboard_cli.app import ERROR, INTERRUPTED, OK, TIMED_OUT, USAGE
+from pegboard_cli.arguments import as_lists
+from pegboard_cli.front import Front, Wishes, opened
+from pegboard_cli.styles import is_terminal
+from pegboard_cli.terminal import strip
+from pegboard_cli.viewer import error_line
+
+if TYPE_CHECKING:
+    from pegboard.board import Board
+    from pegboard.session import Session
+
+
+class Single:
+    """The port of a single call."""
+
+    def __init__(self, road: Road) -> None:
+        self._road = road
+        self._lane = Lane()
+
+    @property
+    def running(self) -> bool:
+        """Whether the call runs, which `Cancel` would stop."""
+        return bool(self._lane.running)
+
+    async def send(self, operation: port.AnyOperation) -> None:
+        """Take an answer, or stop the call."""
+        match operation:
+            case port.Answer():
+                self._road.desk.take(operation)
+            case port.Cancel(call=call):
+                self._lane.stop(call, "person")
+            case _:
+                pass  # there is no turn
+
+    def events(self, since: int = 0) -> AsyncIterator[AnyEvent]:
+        """Durable events after `since`, then all that follows; it listens from now on."""
+        return aiter(self._road.session.watch(since))
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Record:
+        """Make the call."""
+        return await self._road.travel(Call(id="", name=name, arguments=dict(arguments), caller="person"), self._lane)
+
+    def close(self) -> None:
+        """Let go of threads and of the session."""
+        self._road.runner.close()
+        self._road.session.close()
+
+
+async def call_tool(name: str, arguments: Mapping[str, Any], wishes: Wishes, *, words: bool = False) -> int:
+    """Make one call and print its record; returns the exit code. `words`: the arguments were written as `k=v`."""
+    async with opened(wishes, _single, quiet=True) as front:
+        front.tell(*front.board.notes)
+        tool = front.board.registry.get(name)
+        if words and tool is not None:
+            arguments = as_lists(arguments, tool.parameters)
+        try:
+            record = await _call(front, name, arguments)
+        finally:
+            front.agent.close()
+        if record is None:
+            return INTERRUPTED
+        _print(record, front)
+    return exit_code(record)
+
+
+def _single(board: Board, session: Session, wishes: Wishes) -> Single:
+    return Single(board.road(session, answers=wishes.answers))
+
+
+async def _call(front: Front[Single], name: str, arguments: Mapping[str, Any]) -> Record | None:
+    """The call's record; None when it was given up at a question, before it ran."""
+    single = front.agent
+    showing = asyncio.create_task(_show(front, single.events(front.since), name, arguments))
+    calling = asyncio.create_task(single.call(name, arguments))
+
+    def end() -> None:
+        if single.running:
+            front.hand_in(port.Cancel())
+        else:
+            calling.cancel()
+
+    try:
+        with front.interrupts(end, calling.cancel).listening():
+            await asyncio.wait([calling])
+    finally:
+        showing.cancel()
+        await asyncio.gather(showing, return_exceptions=True)
+        front.screen.clear_tail()
+    return None if calling.cancelled() else calling.result()
+
+
+async def _show(front: Front[Single], events: AsyncIterator[AnyEvent], name: str, arguments: Mapping[str, Any]) -> None:
+    """What happens around our call. Other processes may make calls in this session too; those are theirs to answer."""
+    own: str | None = None
+    async for event in events:
+        if own is None and isinstance(event, CallAsked) and (event.requested, event.arguments) == (name, arguments):
+            own = event.id
+        if own is not None and event.turn is None and _belongs(event, own):
+            await front.take(event)
+
+
+def _belongs(event: AnyEvent, call: str) -> bool:
+    """Whether an event is about a call, or about one that this call made."""
+    lane = getattr(event, "lane", None)
+    about = getattr(event, "call", None) or getattr(event, "id", None)
+    return lane is None or about == call or str(lane).startswith(f"root/{call}")
+
+
+def exit_code(record: Record) -> int:
+    """The exit code of what became of a call."""
+    match record.outcome:
+        case "ok":
+            return OK
+        case "blocked":
+            return USAGE
+        case "interrupted":
+            return TIMED_OUT if record.why == "timeout" else INTERRUPTED
+        case _:
+            return ERROR
+
+
+def _print(record: Record, front: Front[Single]) -> None:
+    """The record as JSON, or its text. What went wrong stands on stderr as well when nobody looks at stdout."""
+    if front.wishes.json:
+        sys.stdout.buffer.write(msgspec.json.encode(record) + b"\n")
+        return
+    text = strip(record.text)
+    sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")
+    if record.outcome != "ok" and front.board.config.ui.show_errors and not is_terminal(sys.stdout):
+        front.screen.say(front.screen.styles.dim(f"! {error_line(text)}"))

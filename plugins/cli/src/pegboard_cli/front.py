@@ -1,0 +1,146 @@
+"""A front end around one agent: builds the board, shows events, asks the person, hears Ctrl-C. For `run` and `tool`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import msgspec
+from pegboard import port
+from pegboard.board import Board
+from pegboard.events import AnyEvent, ApprovalAsked, CallFinished, CallStarted, QuestionAsked
+
+from pegboard_cli.interrupts import Interrupts
+from pegboard_cli.prompt import ask_approval, ask_question
+from pegboard_cli.screen import Screen
+from pegboard_cli.styles import is_terminal
+from pegboard_cli.terminal import visible
+from pegboard_cli.viewer import Viewer
+
+if TYPE_CHECKING:
+    from pegboard.session import Session
+
+Answers = Literal["person", "--yes", "--no", "headless"]
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line says, whichever command it was. `flags`: settings by dotted key."""
+
+    path: str | None = None
+    session: str | None = None
+    yes: bool = False
+    no: bool = False
+    json: bool = False
+    flags: dict[str, Any] = {}
+
+    @property
+    def answers(self) -> Answers:
+        """Who answers a question for permission (decision 59)."""
+        if self.yes:
+            return "--yes"
+        if self.no:
+            return "--no"
+        attended = not self.json and is_terminal(sys.stdin) and is_terminal(sys.stderr)
+        return "person" if attended else "headless"
+
+
+A = TypeVar("A", bound=port.Port)
+"""Whoever is behind the port: the board's agent, or a single call."""
+
+
+class Front(Generic[A]):
+    """One board, one agent, and a person or a program in front of it.
+
+    `quiet`: a single call outside a turn, whose result is printed by whoever makes it."""
+
+    def __init__(self, board: Board, session: Session, agent: A, wishes: Wishes, *, quiet: bool = False) -> None:
+        self.board = board
+        self.session = session
+        self.agent = agent
+        self.screen = Screen()
+        self.wishes = wishes
+        self.since = session.last
+        self.viewer = Viewer(self.screen, board.registry, board.config.ui, quiet=quiet)
+        self._asking: asyncio.Task[port.Answer] | None = None
+        self._running: set[str] = set()
+        self._sent: set[asyncio.Task[None]] = set()
+
+    def interrupts(self, end_turn: Callable[[], object], give_up: Callable[[], object]) -> Interrupts:
+        """What Ctrl-C comes to: the running call, then the turn, then the command. At a question it ends the turn."""
+
+        def end() -> None:
+            self._stop_asking()
+            end_turn()
+
+        return Interrupts(
+            running=lambda: frozenset(() if self._asking else self._running),
+            stop_calls=lambda: self.hand_in(port.Cancel()),
+            end_turn=end,
+            give_up=give_up,
+            turn_only=self.board.config.ui.ctrl_c == "turn",
+        )
+
+    def hand_in(self, operation: port.AnyOperation) -> None:
+        """Send an operation from where nothing can be awaited."""
+        task = asyncio.ensure_future(self.agent.send(operation))
+        self._sent.add(task)
+        task.add_done_callback(self._sent.discard)
+
+    async def take(self, event: AnyEvent) -> None:
+        """Show an event of ours to whoever is there; put a question to the person and send the answer."""
+        match event:
+            case CallStarted(id=call_id):
+                self._running.add(call_id)
+            case CallFinished(id=call_id):
+                self._running.discard(call_id)
+            case _:
+                pass
+        if self.wishes.json:
+            return
+        self.viewer.show(event)
+        if self.wishes.answers == "person" and isinstance(event, ApprovalAsked | QuestionAsked):
+            await self._ask(event)
+
+    async def _ask(self, event: ApprovalAsked | QuestionAsked) -> None:
+        if isinstance(event, ApprovalAsked):
+            self.viewer.asked_person(event)
+            subject = self.viewer.subject(event.call)
+            asking = ask_approval(event, subject, self.screen, glyphs=self.board.config.ui.glyph_lines)
+        else:
+            asking = ask_question(event, self.screen)
+        self._asking = asyncio.ensure_future(asking)
+        try:
+            await asyncio.wait([self._asking])
+            if not self._asking.cancelled():
+                await self.agent.send(self._asking.result())
+        finally:
+            self._stop_asking()
+            self._asking = None
+
+    def _stop_asking(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+
+    def tell(self, *notes: str) -> None:
+        """Notes on stderr, one a line."""
+        self.screen.say(*(self.screen.styles.warn(f"note: {visible(note)}") for note in notes))
+
+
+@asynccontextmanager
+async def opened(
+    wishes: Wishes, make: Callable[[Board, Session, Wishes], A], *, quiet: bool = False
+) -> AsyncIterator[Front[A]]:
+    """A board with the agent that `make` gives; the board is closed at the end whatever happens.
+
+    Raises:
+        ConfigError, PluginError, SessionError: what keeps it from starting, for a person to read.
+    """
+    board = Board.build(root=wishes.path, flags=wishes.flags)
+    try:
+        session = board.session(wishes.session)
+        yield Front(board, session, make(board, session, wishes), wishes, quiet=quiet)
+    finally:
+        await board.close()

@@ -1,0 +1,126 @@
+"""The group of commands: it lists them without importing them, and imports one when it is run.
+
+Our own commands stand in a table here; those of plugins are entry points of the group `pegboard.commands`, each a
+`typer.Typer`. One of ours is never replaced by a plugin's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+if TYPE_CHECKING:
+    from pegboard.entries import Entry
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("pegboard_cli.commands.run", "Ask the agent something: one turn, and the answer."),
+    "tool": ("pegboard_cli.commands.tool", "Make one call of a tool, without a model."),
+    "tools": ("pegboard_cli.commands.tools", "List the tools, and what each costs on every request."),
+    "sessions": ("pegboard_cli.commands.sessions", "List past sessions, or show one."),
+}
+"""Our own commands: the module that holds each (its `app`), and the line that `--help` shows."""
+
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+
+
+class Commands(TyperGroup):
+    """`pegboard`: every command by name, none imported before it is chosen."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Ours in the order of the table, then those of plugins by name."""
+        return [*COMMANDS, *plugin_commands()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import and return one command; None when there is none of that name."""
+        if cmd_name in COMMANDS:
+            module = importlib.import_module(COMMANDS[cmd_name][0])
+            command = get_command(module.app)
+            command.name = cmd_name
+            return command
+        entry = plugin_commands().get(cmd_name)
+        return _load(entry) if entry else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names, else a usage error with the nearest name."""
+        names = self.list_commands(ctx)
+        if args[0] not in names:
+            near = difflib.get_close_matches(args[0], names, 1)
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list in `--help`, from data alone."""
+        rows = [(name, line) for name, (_, line) in COMMANDS.items()]
+        rows += [(name, f"From the plugin {e.distribution} {e.version}.") for name, e in plugin_commands().items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def plugin_commands() -> dict[str, Entry]:
+    """The commands that installed plugins bring, by name. A name of ours, and one that is no word, is passed over."""
+    from pegboard.entries import scan
+
+    found: dict[str, Entry] = {}
+    for entry in scan():
+        if entry.group == "pegboard.commands" and _NAME.fullmatch(entry.name) and entry.name not in COMMANDS:
+            found.setdefault(entry.name, entry)
+    return dict(sorted(found.items()))
+
+
+def _load(entry: Entry) -> Any:
+    """A plugin's command.
+
+    Raises:
+        typer.Exit: it could not be imported or is no typer.Typer; said on stderr.
+    """
+    from pegboard.plugins import LoadProblem, import_guarded
+
+    whose = f"command {entry.name!r} of {entry.distribution} {entry.version}"
+    try:
+        app = import_guarded(entry)
+    except LoadProblem as problem:
+        reason = str(problem)
+    else:
+        if isinstance(app, typer.Typer):
+            command = get_command(app)
+            command.name = entry.name
+            return command
+        reason = f"{entry.value} is a {type(app).__name__}, not a typer.Typer"
+    typer.echo(
+        f"pegboard: {whose} did not load: {reason}. Nothing was run. Update or uninstall {entry.distribution}.",
+        err=True,
+    )
+    raise typer.Exit(1)
+
+
+def root() -> Any:
+    """The `pegboard` command itself."""
+    app = typer.Typer(
+        cls=Commands,
+        rich_markup_mode=None,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        invoke_without_command=True,
+    )
+
+    @app.callback()
+    def pegboard(
+        ctx: typer.Context,
+        version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    ) -> None:
+        """An agent in the terminal, and its tools for scripts."""
+        if version:
+            from pegboard_cli.main import VERSION
+
+            typer.echo(f"pegboard {VERSION}")
+            raise typer.Exit(0)
+        if ctx.invoked_subcommand is None:
+            typer.echo(ctx.get_help())
+
+    return get_command(app)

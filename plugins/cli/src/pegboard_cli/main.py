@@ -1,0 +1,20 @@
+"""Entry of the `pegboard` command. It looks at the arguments first: `--version` costs a bare interpreter, no import."""
+
+import sys
+
+VERSION = "0.1.0"
+
+
+def main() -> int:
+    """Run the command line of this process; returns the exit code."""
+    if sys.argv[1:2] == ["--version"]:
+        if sys.stdout is not None:
+            sys.stdout.write(f"pegboard {VERSION}\n")
+        return 0
+    from pegboard_cli.app import run
+
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Asks the person at the terminal: questions go to stderr, answers are read from stdin, which is a terminal then.
+
+What was typed before a question was on the screen does not answer it. Enter means no.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+
+import msgspec
+from pegboard import port
+from pegboard.blocks import Activity
+from pegboard.events import ApprovalAsked, QuestionAsked
+
+from pegboard_cli.render import activity_line, argument_lines, block_lines, spelled
+from pegboard_cli.screen import Screen
+from pegboard_cli.terminal import plain, visible
+
+QUESTION = 'Allow once? [y]es / [n]o (add a reason: "n because ...") '
+_NO = re.compile(r"(?:no|n)\b[\s,:;.-]*(?:because\b)?\s*(?P<reason>.*)", re.IGNORECASE | re.DOTALL)
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call would do, as a person is shown it: the arguments are those it would run with, none left out."""
+
+    tool: str
+    activity: Activity
+    arguments: object
+
+
+def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> list[str]:
+    """Everything that a person should see before answering."""
+    styles = screen.styles
+    preview = [line for block in event.preview for line in block_lines(block, styles, spelled)]
+    asks = f"{visible(subject.tool)} asks: {visible(event.rule)} ({visible(event.layer)})"
+    return [
+        *activity_line(subject.activity, subject.tool, styles, glyphs=glyphs),
+        "  " + styles.warn(asks),
+        *("  " + line for line in argument_lines(subject.arguments, styles)),
+        *("  " + line for line in preview),
+    ]
+
+
+def read_reply(line: str) -> tuple[bool, str | None] | None:
+    """(granted, reason) of what was typed; None when it says neither yes nor no. An empty line means no."""
+    text = line.strip()
+    if text.casefold() in ("y", "yes"):
+        return True, None
+    if not text:
+        return False, None
+    no = _NO.fullmatch(text)
+    return (False, plain(no["reason"].strip()) or None) if no else None
+
+
+async def ask_approval(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> port.Answer:
+    """Show the call and read an answer. The end of input means no."""
+    screen.say(*approval_lines(event, subject, screen, glyphs=glyphs))
+    while True:
+        line = await _ask(screen, QUESTION)
+        reply = (False, None) if line is None else read_reply(line)
+        if reply is not None:
+            return port.Answer(id=event.id, granted=reply[0], reason=reply[1])
+        screen.say("  Please answer y or n.")
+
+
+async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
+    """Show a tool's question and read a text, or the number of an option. An empty line dismisses it."""
+    screen.say("", *(visible(line, keep="\t") for line in event.question.split("\n")))
+    screen.say(*(f"  {number}. {visible(option)}" for number, option in enumerate(event.options, 1)))
+    line = await _ask(screen, "Your answer (Enter to dismiss): ")
+    text = plain((line or "").strip())
+    if text.isdecimal() and 1 <= int(text) <= len(event.options):
+        text = event.options[int(text) - 1]
+    return port.Answer(id=event.id, granted=bool(text), text=text or None)
+
+
+async def _ask(screen: Screen, question: str) -> str | None:
+    _forget_typed()
+    screen.ask(screen.styles.bold(question.rstrip()) + " ")
+    try:
+        return await read_line()
+    except asyncio.CancelledError:
+        screen.say("")
+        raise
+
+
+def _forget_typed() -> None:
+    """Drop what was typed ahead: it was not an answer to this."""
+    if sys.platform == "win32":
+        return
+    import termios
+
+    try:
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except (OSError, ValueError, termios.error):
+        return
+
+
+async def read_line() -> str | None:
+    """A line from stdin, without its end; None at the end of input. Cancelling it leaves stdin as it was."""
+    if sys.platform == "win32":  # there is no readiness to wait for; the thread ends with the line
+        line = await asyncio.to_thread(sys.stdin.readline)
+        return line.rstrip("\r\n") if line else None
+    loop = asyncio.get_running_loop()
+    descriptor = sys.stdin.fileno()
+    done: asyncio.Future[bytes | None] = loop.create_future()
+    held = bytearray()
+
+    def ready() -> None:
+        try:
+            data = os.read(descriptor, 4096)
+        except OSError:
+            data = b""
+        held.extend(data)
+        if not done.done() and (not data or held.endswith(b"\n")):
+            done.set_result(bytes(held) if held else None)
+
+    loop.add_reader(descriptor, ready)
+    try:
+        line_read = await done
+    finally:
+        loop.remove_reader(descriptor)
+    return None if line_read is None else line_read.decode("utf-8", "replace").rstrip("\r\n")

@@ -1,0 +1,129 @@
+"""From values to lines for a terminal. Everything that comes from a model, a tool or a file is made safe here.
+
+Functions return lines without their ends; nothing here writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from pegboard.blocks import Activity, AnyBlock, Diff, Image, Markdown, Note, Problem, Table, Text
+
+from pegboard_cli.styles import Styles
+from pegboard_cli.terminal import strip, visible
+
+MOST_SUBJECT = 240
+GUTTER = "│ "
+
+
+def activity_line(activity: Activity, name: str, styles: Styles, *, glyphs: bool = True) -> list[str]:
+    """`← Read a.py [limit=3]`, or `[name: a.py]` for a tool without a category; status lines dimmed below."""
+    details, _, more = activity.details.partition("\n")
+    subject = _cut(visible(activity.subject, colour=styles.colour))
+    if glyphs and (activity.glyph or activity.verb):
+        head = " ".join(filter(None, (visible(activity.glyph), visible(activity.verb))))
+        line = " ".join(filter(None, (styles.bold(head), subject, styles.dim(visible(details)))))
+    else:
+        line = f"[{visible(name)}: {subject}]" if subject and activity.subject != name else f"[{visible(name)}]"
+    return [line, *(styles.dim("  " + visible(part, keep="\t")) for part in more.split("\n") if more)]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_SUBJECT else text[: MOST_SUBJECT - 1] + "…"
+
+
+def argument_lines(arguments: Any, styles: Styles) -> list[str]:
+    """The whole arguments, a name a line; text of several lines in full, line by line. Nothing is left out."""
+    if isinstance(arguments, Mapping):
+        return list(_fields(arguments, styles))
+    return list(_value("arguments", arguments, styles))
+
+
+def _fields(fields: Mapping[str, Any], styles: Styles) -> Iterator[str]:
+    for name, value in fields.items():
+        yield from _value(visible(str(name), colour=styles.colour), value, styles)
+
+
+def _value(label: str, value: Any, styles: Styles) -> Iterator[str]:
+    if isinstance(value, Mapping) and value:
+        yield f"{label}:"
+        yield from ("  " + line for line in _fields(value, styles))
+    elif isinstance(value, list | tuple) and value:
+        yield f"{label}:"
+        for number, item in enumerate(value, 1):
+            yield from ("  " + line for line in _value(f"{number}", item, styles))
+    elif isinstance(value, str):
+        yield from _text(label, value, styles)
+    else:
+        yield f"{label}: {visible(msgspec.json.encode(value).decode())}"
+
+
+def _text(label: str, value: str, styles: Styles) -> Iterator[str]:
+    if "\n" not in value:
+        shown = visible(value, colour=styles.colour)
+        yield f"{label}: {shown}" if value and value == value.strip() else f'{label}: "{shown}"'
+        return
+    lines = value.split("\n")
+    unfinished = lines.pop() if lines[-1] == "" else None
+    yield f"{label}:"
+    yield from (f"  {GUTTER}{visible(line, keep=chr(9), colour=styles.colour)}" for line in lines)
+    if unfinished is None:
+        yield "  " + styles.dim("(no newline at the end)")
+
+
+def diff_lines(diff: Diff, styles: Styles) -> list[str]:
+    """The file with its counts, and the changes under it: what goes in red, what comes in green."""
+    name = visible(diff.path, colour=styles.colour) + (
+        f" → {visible(diff.to, colour=styles.colour)}" if diff.to else ""
+    )
+    change = "" if diff.change == "changed" else f" ({diff.change})"
+    counts = f"{styles.good(f'+{diff.added}')} {styles.bad(f'-{diff.removed}')}"
+    return [
+        f"{name}{change} {counts}",
+        *(_changed(line, styles) for line in diff.text.rstrip("\n").split("\n") if line),
+    ]
+
+
+def _changed(line: str, styles: Styles) -> str:
+    shown = visible(line, keep="\t", colour=styles.colour)
+    paint = {"+": styles.good, "-": styles.bad, "@": styles.place}.get(line[:1])
+    return paint(shown) if paint else shown
+
+
+def spelled(text: str) -> str:
+    """Text of several lines in which nothing hides."""
+    return visible(text, keep="\n\t")
+
+
+def block_lines(block: AnyBlock, styles: Styles, safe: Callable[[str], str] = strip) -> list[str]:
+    """A block as lines; a diff is drawn, a picture is named. `safe`: `spelled` where a person decides by it."""
+    match block:
+        case Diff():
+            return diff_lines(block, styles)
+        case Activity():
+            return activity_line(block, block.verb, styles)
+        case Note(text=text):
+            return [styles.dim(line) for line in safe(text).split("\n")]
+        case Problem(text=text):
+            return [styles.bad(line) for line in safe(text).split("\n")]
+        case Markdown(text=text):
+            return safe(text).split("\n")
+        case Text(text=text, title=title):
+            return [*([styles.bold(visible(title))] if title else []), *safe(text).split("\n")]
+        case Table(columns=columns, rows=rows):
+            return table_lines([columns, *rows])
+        case Image(media_type=kind, alt=alt):
+            return [styles.dim(f"[picture, {visible(kind)}{': ' + visible(alt) if alt else ''}]")]
+
+
+def table_lines(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
+    """Rows in columns, two spaces apart; the columns in `right` end in line."""
+    safe = [[visible(cell) for cell in row] for row in rows]
+    count = max((len(row) for row in safe), default=0)
+    widths = [max((len(row[i]) for row in safe if i < len(row)), default=0) for i in range(count)]
+    return [
+        "  ".join(cell.rjust(widths[i]) if i in right else cell.ljust(widths[i]) for i, cell in enumerate(row)).rstrip()
+        for row in safe
+    ]

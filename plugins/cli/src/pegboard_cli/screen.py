@@ -1,0 +1,98 @@
+"""Where a command writes: the answer on stdout, everything else on stderr, and the tail of what runs below it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+
+from pegboard_cli.styles import Styles, is_terminal, takes_colour
+from pegboard_cli.terminal import Stripper
+
+TAIL_LINES = 5
+
+
+class Screen:
+    """The two streams. Lines given to `say` are safe already (see `render`); the answer is made safe here.
+
+    live: stderr is a terminal that can be written over, so the tail of a running command is shown there."""
+
+    def __init__(self) -> None:
+        self.styles = Styles(takes_colour(sys.stderr))
+        self.live = takes_colour(sys.stderr, {"TERM": "dumb"} if _dumb() else {})
+        self.streams_answer = is_terminal(sys.stdout)
+        self._stripper = Stripper()
+        self._drawn = 0
+        self._open_line = False
+
+    def say(self, *lines: str) -> None:
+        """Lines on stderr."""
+        self.clear_tail()
+        self._end_line()
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        sys.stderr.flush()
+
+    def ask(self, text: str) -> None:
+        """A question on stderr, without a line end after it."""
+        self.clear_tail()
+        self._end_line()
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+    def answer(self, piece: str) -> None:
+        """A piece of the answer on stdout."""
+        shown = self._stripper.feed(piece)
+        if not shown:
+            return
+        self.clear_tail()
+        sys.stdout.write(shown)
+        sys.stdout.flush()
+        self._open_line = not shown.endswith("\n")
+
+    def end_answer(self) -> None:
+        """The answer (or this part of it) is whole: end its line."""
+        self._stripper = Stripper()
+        if self._open_line:
+            sys.stdout.write("\n")
+        sys.stdout.flush()
+        self._open_line = False
+
+    def _end_line(self) -> None:
+        if self._open_line and self.streams_answer:
+            self.end_answer()
+
+    def show_tail(self, lines: Sequence[str]) -> None:
+        """Draw the last lines of what runs, in place of those drawn before. Nothing where that cannot be taken back."""
+        if not self.live or self._open_line:
+            return
+        self.clear_tail()
+        width = max(shutil.get_terminal_size().columns - 5, 20)
+        kept = [fitted(line.expandtabs(4), width) for line in lines[-TAIL_LINES:]]
+        sys.stderr.write("".join(f"  {self.styles.dim(line)}\n" for line in kept))
+        sys.stderr.flush()
+        self._drawn = len(kept)
+
+    def clear_tail(self) -> None:
+        """Take the drawn tail away."""
+        if self._drawn:
+            sys.stderr.write(f"\x1b[{self._drawn}A\r\x1b[J")
+            sys.stderr.flush()
+            self._drawn = 0
+
+
+def fitted(text: str, width: int) -> str:
+    """The beginning of a line that takes at most `width` columns; wide characters take two, combining ones none."""
+    from unicodedata import combining, east_asian_width
+
+    used = 0
+    for index, char in enumerate(text):
+        used += 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
+        if used > width:
+            return text[:index] + "…"
+    return text
+
+
+def _dumb() -> bool:
+    import os
+
+    return os.environ.get("TERM", "dumb") == "dumb" and sys.platform != "win32"

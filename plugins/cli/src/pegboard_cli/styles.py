@@ -1,0 +1,55 @@
+"""Colour, where the terminal takes it and the person did not say NO_COLOR (https://no-color.org)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import IO
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether a person looks at this stream. A closed one is nobody's."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def takes_colour(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether escape sequences for colour may be written to a stream."""
+    return is_terminal(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+@dataclass(frozen=True, slots=True)
+class Styles:
+    """Paints text that is already safe to show; without colour it comes back as it is."""
+
+    colour: bool = False
+
+    def _paint(self, codes: str, text: str) -> str:
+        return f"\x1b[{codes}m{text}\x1b[0m" if self.colour and text else text
+
+    def dim(self, text: str) -> str:
+        """Beside the point."""
+        return self._paint("2", text)
+
+    def bold(self, text: str) -> str:
+        """What the eye should find."""
+        return self._paint("1", text)
+
+    def bad(self, text: str) -> str:
+        """What went wrong, and lines that go."""
+        return self._paint("31", text)
+
+    def good(self, text: str) -> str:
+        """Lines that come."""
+        return self._paint("32", text)
+
+    def warn(self, text: str) -> str:
+        """What wants attention."""
+        return self._paint("33", text)
+
+    def place(self, text: str) -> str:
+        """Where in a file."""
+        return self._paint("36", text)

@@ -1,0 +1,97 @@
+"""One turn on the command line: `pegboard run`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+from pegboard import port
+from pegboard.events import AnyEvent, Note, TurnEnded, TurnStarted
+
+from pegboard_cli.app import ERROR, INTERRUPTED, OK
+from pegboard_cli.front import Front, Wishes, opened
+from pegboard_cli.main import VERSION
+from pegboard_cli.terminal import visible
+
+if TYPE_CHECKING:
+    from pegboard.agent import Agent
+    from pegboard.board import Board
+    from pegboard.session import Session
+
+EXIT = {"done": OK, "asked_back": OK, "stopped": ERROR, "error": ERROR, "interrupted": INTERRUPTED}
+"""The exit code of each way a turn ends. Denied calls do not change it."""
+
+
+async def run_turn(prompt: str, wishes: Wishes) -> int:
+    """Run one turn and show it; returns the exit code."""
+    async with opened(wishes, _agent) as front:
+        if wishes.json:
+            front.tell(*front.board.notes)
+        else:
+            front.screen.say(*header(front))
+        me = asyncio.current_task()
+        assert me is not None
+        interrupts = front.interrupts(lambda: front.hand_in(port.Interrupt()), me.cancel)
+        with interrupts.listening():
+            ended = await _turn(front, prompt)
+    return EXIT[ended.status]
+
+
+def _agent(board: Board, session: Session, wishes: Wishes) -> Agent:
+    return board.agent(session, answers=wishes.answers)
+
+
+async def _turn(front: Front[Agent], prompt: str) -> TurnEnded:
+    """The turn, shown as it goes. One that another process's turn kept from starting has no event but its end."""
+    showing = asyncio.create_task(_show(front))
+    try:
+        await asyncio.sleep(0)  # it listens from here on
+        await front.agent.send(port.Prompt(text=prompt))
+        ended = await front.agent.wait()
+        if ended.seq is not None:
+            await showing
+        else:
+            await _put(front, ended)
+    finally:
+        showing.cancel()
+        await asyncio.gather(showing, return_exceptions=True)
+    return ended
+
+
+async def _show(front: Front[Agent]) -> None:
+    """Events until our turn is over. Calls that other processes make in this session are theirs to show and answer."""
+    turn: int | None = None
+    async for event in front.agent.events(front.since):
+        if turn is None and isinstance(event, TurnStarted):
+            turn = event.turn
+        if event.turn == turn or isinstance(event, Note):
+            await _put(front, event)
+        elif front.wishes.json:
+            _print(event)
+        if isinstance(event, TurnEnded) and event.turn == turn:
+            return
+
+
+async def _put(front: Front[Agent], event: AnyEvent) -> None:
+    if front.wishes.json:
+        _print(event)
+    await front.take(event)
+
+
+def _print(event: AnyEvent) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(event) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def header(front: Front[Agent]) -> list[str]:
+    """What answers, where, with what, and what a person should know before it starts."""
+    board, styles = front.board, front.screen.styles
+    sets = ", ".join(name for name, info in board.registry.sets.items() if info.loaded) or "none"
+    where = f"root {board.root} · sets {sets} · session {front.session.id}"
+    return [
+        f"{styles.bold(f'pegboard {VERSION}')} · {visible(front.agent.banner)}",
+        styles.dim(visible(where)),
+        *(styles.warn(f"note: {visible(note)}") for note in board.notes),
+    ]

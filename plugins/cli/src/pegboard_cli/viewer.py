@@ -1,0 +1,223 @@
+"""Shows a session's events to a person as they come: activity lines, the tail of what runs, diffs, errors, the answer.
+
+It knows an agent by its port alone. Nothing it draws is kept anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from pegboard.activity import activity_of
+from pegboard.arguments import InvalidArguments
+from pegboard.blocks import Diff
+from pegboard.config.schema import UISettings
+from pegboard.events import (
+    AnyEvent,
+    ApprovalAnswered,
+    ApprovalAsked,
+    CallAsked,
+    CallFinished,
+    CallOutput,
+    CallStarted,
+    Message,
+    Note,
+    Progress,
+    QuestionAsked,
+    Text,
+    TurnEnded,
+    Usage,
+)
+from pegboard.registry import Registry
+
+from pegboard_cli.prompt import Subject
+from pegboard_cli.render import activity_line, block_lines
+from pegboard_cli.screen import Screen
+from pegboard_cli.terminal import strip, visible
+
+_SOFT_NOTE = re.compile(r"\([^\n]{1,400}\)")
+
+
+class Viewer:
+    """Draws events on a screen.
+
+    quiet: a single call outside a turn, whose result is printed by whoever made it: only questions, the tail and notes.
+    running: ids of the calls that were started and have not finished."""
+
+    def __init__(self, screen: Screen, registry: Registry, ui: UISettings, *, quiet: bool = False) -> None:
+        self.running: set[str] = set()
+        self._screen = screen
+        self._registry = registry
+        self._ui = ui
+        self._quiet = quiet
+        self._calls: dict[str, CallAsked] = {}
+        self._announced: set[str] = set()
+        self._shown_diff: set[str] = set()
+        self._questions: dict[str, ApprovalAsked] = {}
+        self._soft = ""
+        self._streamed = False
+        self._last_message = ""
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            Text: self._text,
+            Message: self._message,
+            CallAsked: self._asked,
+            ApprovalAsked: self._approval_asked,
+            ApprovalAnswered: self._approval_answered,
+            QuestionAsked: self._question_asked,
+            CallStarted: self._started,
+            CallOutput: self._output,
+            Progress: self._progress,
+            CallFinished: self._finished,
+            Note: self._note,
+            Usage: self._nothing,
+            TurnEnded: self._turn_ended,
+        }
+
+    def show(self, event: AnyEvent) -> None:
+        """Draw one event; those without a picture are passed over."""
+        self._handlers.get(type(event), self._nothing)(event)
+
+    def subject(self, call_id: str) -> Subject:
+        """The call that a question is about, with the arguments that it would run with."""
+        asked = self._calls[call_id]
+        named = self._registry.find(asked.requested)
+        arguments = asked.arguments
+        if named is not None:
+            with suppress(InvalidArguments):
+                arguments = msgspec.json.decode(named.tool.read(arguments, named.preset).body)
+        activity = activity_of(named.tool if named else None, asked.requested, arguments, params=self._ui.glyph_params)
+        return Subject(tool=asked.tool or asked.requested, activity=activity, arguments=arguments)
+
+    # --- the answer ---------------------------------------------------------------------------------------------------
+
+    def _text(self, event: Text) -> None:
+        self._streamed = True
+        if self._screen.streams_answer:
+            self._screen.answer(event.text)
+
+    def _message(self, event: Message) -> None:
+        """One reply of the model is whole. Beside calls its text is a remark; the last one is the answer."""
+        if self._screen.streams_answer:
+            if not self._streamed:
+                self._screen.answer(event.text)
+            self._screen.end_answer()
+        elif event.calls and event.text.strip():
+            self._screen.say(*(self._screen.styles.dim(line) for line in strip(event.text).strip().split("\n")))
+        self._streamed = False
+        self._last_message = event.text
+
+    def _turn_ended(self, event: TurnEnded) -> None:
+        self._screen.clear_tail()
+        if event.text and not (self._screen.streams_answer and event.text.strip() == self._last_message.strip()):
+            self._screen.answer(event.text)
+        self._screen.end_answer()
+        match event.status:
+            case "error":
+                self._problem(event.error or "the turn failed")
+            case "stopped":
+                self._problem(f"stopped: {event.error or 'a limit was reached'}")
+            case "interrupted":
+                self._problem(event.error or "interrupted")
+            case _:
+                pass
+
+    def _problem(self, text: str) -> None:
+        lines = strip(text).strip().split("\n")
+        self._screen.say(
+            *(self._screen.styles.bad(f"{'!' if not number else ' '} {line}") for number, line in enumerate(lines))
+        )
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def _asked(self, event: CallAsked) -> None:
+        self._calls[event.id] = event
+
+    def _announce(self, call_id: str) -> None:
+        """The activity line, once, when it is known that the call runs, or that it does not."""
+        if call_id in self._announced or call_id not in self._calls or self._quiet or not self._ui.status:
+            return
+        self._announced.add(call_id)
+        subject = self.subject(call_id)
+        lines = activity_line(subject.activity, subject.tool, self._screen.styles, glyphs=self._ui.glyph_lines)
+        self._screen.say(*lines)
+
+    def _started(self, event: CallStarted) -> None:
+        self.running.add(event.id)
+        self._announce(event.id)
+
+    def _output(self, event: CallOutput) -> None:
+        """A snapshot of the end of what a call has printed."""
+        self._screen.show_tail([line for line in strip(event.text).split("\n") if line.strip()])
+
+    def _progress(self, event: Progress) -> None:
+        self._screen.show_tail(strip(event.text).split("\n"))
+
+    def _finished(self, event: CallFinished) -> None:
+        self.running.discard(event.id)
+        self._screen.clear_tail()
+        if self._quiet or not self._ui.status:
+            return
+        self._announce(event.id)
+        styles = self._screen.styles
+        for block in event.blocks:
+            if not (isinstance(block, Diff) and event.id in self._shown_diff):
+                self._screen.say(*("  " + line for line in block_lines(block, styles)))
+        text = strip(event.text)
+        if event.outcome != "ok":
+            if self._ui.show_errors:
+                self._screen.say(styles.dim(f"! {error_line(text)}"))
+        elif _SOFT_NOTE.fullmatch(text.strip()):
+            self._soft = text.strip()
+            if self._ui.show_notes:
+                self._screen.say(styles.dim(f"  {self._soft}"))
+        elif self._echoes(event.id) and text.strip():
+            self._screen.say(*(styles.dim(f"  {line}") for line in text.rstrip("\n").split("\n")))
+
+    def _echoes(self, call_id: str) -> bool:
+        asked = self._calls.get(call_id)
+        tool = self._registry.get(asked.requested) if asked else None
+        return tool is not None and tool.declaration.echo
+
+    # --- questions ----------------------------------------------------------------------------------------------------
+
+    def _approval_asked(self, event: ApprovalAsked) -> None:
+        self._questions[event.id] = event
+
+    def _approval_answered(self, event: ApprovalAnswered) -> None:
+        """Who allowed a call for the person, and what was asked. A refusal is told when the call is over."""
+        asked = self._questions.pop(event.id, None)
+        if asked is None or not event.granted or event.by == "person" or self._quiet or not self._ui.status:
+            return
+        self._announce(asked.call)
+        line = f"  {asked.rule} ({asked.layer}) asks: allowed by {event.by}"
+        self._screen.say(self._screen.styles.dim(visible(line)))
+
+    def asked_person(self, event: ApprovalAsked) -> None:
+        """The question is put to the person: its activity line and its diff are on the screen."""
+        self._announced.add(event.call)
+        if any(isinstance(block, Diff) for block in event.preview):
+            self._shown_diff.add(event.call)
+
+    def _question_asked(self, event: QuestionAsked) -> None:
+        self._screen.clear_tail()
+
+    # --- the rest -----------------------------------------------------------------------------------------------------
+
+    def _note(self, event: Note) -> None:
+        styles, text = self._screen.styles, strip(event.text).strip()
+        if event.level != "info":
+            self._screen.say(*(styles.warn(f"{visible(event.level)}: {line}") for line in text.split("\n")))
+        elif self._ui.show_notes and text != self._soft:
+            self._screen.say(*(styles.dim(f"  {line}") for line in text.split("\n")))
+
+    def _nothing(self, event: object) -> None:
+        """Not for the eye."""
+
+
+def error_line(text: str) -> str:
+    """The first line of a result that went wrong, beginning with `Error:`."""
+    first = text.strip().split("\n", 1)[0]
+    return first if first.startswith("Error:") else f"Error: {first}"

@@ -1,0 +1,93 @@
+"""The provider: one reply at a time, from the messages alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from pegboard.events import WireCall
+from pegboard.models import (
+    CallPart,
+    ChatMessage,
+    EndPart,
+    Provider,
+    ProviderSettings,
+    ReplyPart,
+    Request,
+    TextPart,
+    ToolReply,
+)
+
+from pegboard_offline import answer
+from pegboard_offline.entities import Tree, read
+from pegboard_offline.route import Plan, Router
+
+BANNER = "offline: a router, not a language model; it serves plain requests. A key or a local model server gives a real model."
+PENDING = "pegboard_offline.pending"
+
+
+def provider(settings: ProviderSettings) -> Provider:
+    """The embedded default. It needs no download, key or network."""
+    return OfflineProvider(settings)
+
+
+class OfflineProvider:
+    """Routes requests to tools. `cautious`: what it would change is always asked for."""
+
+    banner = BANNER
+    cautious = True
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        self._router = Router(settings.root)
+
+    async def reply(self, request: Request) -> AsyncIterator[ReplyPart]:
+        """One reply: a question back, the next call, or the answer from the results so far."""
+        text, replies = _turn(request.messages)
+        plan = self._router.plan(text, request.tools)
+        if not replies and not plan.acts:
+            yield TextPart(_question(plan, request))
+            pending = next((True for choice in plan.choices if choice.missing and not choice.reason), False)
+            yield EndPart(asks_back=True, provider_data={PENDING: text} if pending else None)
+            return
+        failed = bool(replies) and replies[-1].outcome != "ok"
+        if plan.acts and not failed and len(replies) < len(plan.choices):
+            choice = plan.choices[len(replies)]
+            yield CallPart(WireCall(id=_fresh_id(request.messages), name=choice.tool or "", arguments=choice.arguments))
+            yield EndPart()
+            return
+        yield TextPart(answer.final(plan, replies))
+        yield EndPart()
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _turn(messages: Sequence[ChatMessage]) -> tuple[str, list[ToolReply]]:
+    """The request being served, and the results it has had so far."""
+    last = max((at for at, message in enumerate(messages) if message.role == "user"), default=None)
+    if last is None:
+        return "", []
+    replies = [message.reply for message in messages[last + 1 :] if message.reply is not None]
+    return _continued(messages[:last], messages[last].text), replies
+
+
+def _continued(before: Sequence[ChatMessage], text: str) -> str:
+    """A literal given in answer to a question for one completes the request that was asked about."""
+    if not before or not isinstance(before[-1].provider_data, dict):
+        return text
+    asked = before[-1].provider_data.get(PENDING)
+    reading = read(text, Tree(None))
+    given = reading.of("quoted", "code")
+    if not isinstance(asked, str) or len(given) != 1 or reading.bare.strip(" .\n"):
+        return text
+    return f"{asked.rstrip(' .!?')}\n```\n{given[0].text}\n```"
+
+
+def _question(plan: Plan, request: Request) -> str:
+    if not plan.choices:
+        return "\n".join(answer.greeting(request.tools))
+    return answer.ask(plan, request.tools)
+
+
+def _fresh_id(messages: Sequence[ChatMessage]) -> str:
+    """An id that no call of the history has."""
+    return f"r{sum(len(message.calls) for message in messages) + 1}"

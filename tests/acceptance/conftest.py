@@ -1,0 +1,125 @@
+"""The command line as a person or a script meets it: the installed `pegboard`, run in a process, with a stranger's plugin.
+
+The plugin (`stranger/`) is put on the path with metadata of its own, as an installed one is. Its provider plays the
+replies that a test writes down; everything else is the real thing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+STRANGER = Path(__file__).parent / "stranger"
+PROGRAM = Path(sys.executable).with_name("pegboard")
+ENTRY_POINTS = """\
+[pegboard.toolsets]
+stranger = pegboard_stranger
+
+[pegboard.providers]
+script = pegboard_stranger_model:provider
+
+[pegboard.commands]
+hello = pegboard_stranger_command:app
+run = pegboard_stranger_command:app
+no word = pegboard_stranger_command:app
+"""
+
+
+@dataclass
+class Done:
+    """What a finished run left."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass
+class Cli:
+    """`pegboard` in a folder of its own, with a home of its own."""
+
+    root: Path
+    home: Path
+    environ: dict[str, str]
+
+    def __call__(self, *args: str, stdin: str | bytes = "", **environ: str) -> Done:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        ran = subprocess.run(
+            [PROGRAM, *args], cwd=self.root, env=self.environ | environ, input=data, capture_output=True, timeout=60
+        )
+        return Done(ran.returncode, ran.stdout.decode("utf-8"), ran.stderr.decode("utf-8"))
+
+    def start(self, *args: str, **environ: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [PROGRAM, *args],
+            cwd=self.root,
+            env=self.environ | environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def terminal(self, *args: str, **environ: str) -> pexpect.spawn[str]:
+        """On a pseudo-terminal of 24 by 200, as a person sees it."""
+        child = pexpect.spawn(
+            str(PROGRAM),
+            list(args),
+            cwd=str(self.root),
+            env=self.environ | {"TERM": "xterm"} | environ,
+            encoding="utf-8",
+            timeout=20,
+            dimensions=(24, 200),
+        )
+        child.delaybeforesend = 0.02
+        return child
+
+    def script(self, *replies: dict[str, Any]) -> None:
+        """What the model will say."""
+        (self.root / "script.json").write_text(json.dumps(replies), "utf-8")
+
+    def heard(self) -> list[str]:
+        """The texts that the model was last given."""
+        return list(json.loads((self.root / "heard.json").read_text("utf-8")))
+
+    def config(self, text: str) -> None:
+        """The user's own configuration."""
+        file = self.home / ".config" / "pegboard" / "config.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    def log(self, session: str) -> str:
+        """A session's log, as it stands on disk."""
+        return (self.home / ".local/state/pegboard/sessions" / session / "events.jsonl").read_text("utf-8")
+
+
+@pytest.fixture
+def cli(tmp_path: Path, home: Path) -> Cli:
+    """The command line in an empty workspace, with the stranger's plugin installed and its provider chosen."""
+    site, root = tmp_path / "site", tmp_path / "root"
+    shutil.copytree(STRANGER, site, ignore=shutil.ignore_patterns("__pycache__"))
+    info = site / "pegboard_stranger-0.7.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pegboard-stranger\nVersion: 0.7\n", "utf-8")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
+    (root / ".pegboard").mkdir(parents=True)
+    environ = dict(os.environ) | {"PYTHONPATH": str(site), "PEGBOARD_MODEL": "script", "LC_ALL": "C.UTF-8"}
+    environ.pop("NO_COLOR", None)
+    return Cli(root, home, environ)
