@@ -10,6 +10,7 @@ build/demo/notes.txt, which git ignores.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
 import shutil
@@ -18,24 +19,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import at_terminal
+
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "scripts"
 SCRATCH = ROOT / "build" / "demo" / "notes.txt"
 PROGRAMS = Path(sys.executable).parent
-LIMIT = 120
-"""Seconds that one request may keep silent before the demo gives it up."""
-
-
-class Plain:
-    """A terminal's output as plain text on stdout, as it comes."""
-
-    def write(self, text: str) -> None:
-        """Take what the program printed; a terminal ends its lines with CR LF."""
-        sys.stdout.write(text.replace("\r", ""))
-
-    def flush(self) -> None:
-        """Show it now."""
-        sys.stdout.flush()
 
 
 def requests() -> list[str]:
@@ -67,27 +56,12 @@ def attended(command: list[str], environ: dict[str, str]) -> int:
 
 def unattended(command: list[str], environ: dict[str, str]) -> int:
     """Run it on a pseudo-terminal and answer its questions with y."""
-    import pexpect
-    from pegboard_cli.prompt import QUESTION
 
-    child = pexpect.spawn(
-        command[0],
-        command[1:],
-        cwd=str(ROOT),
-        env=environ | {"TERM": "dumb", "NO_COLOR": "1"},
-        encoding="utf-8",
-        codec_errors="backslashreplace",
-        timeout=LIMIT,
-        dimensions=(50, 120),
-    )
-    child.logfile_read = Plain()
-    try:
-        while child.expect_exact([QUESTION.rstrip(), pexpect.EOF]) == 0:
-            child.sendline("y")
-    except pexpect.TIMEOUT:
-        print(f"\nThe demo stopped this request: it was silent for {LIMIT} s.")
-    child.close(force=True)
-    return 1 if child.exitstatus is None else int(child.exitstatus)
+    def show(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    return at_terminal.run(command, cwd=ROOT, environ=environ, answers=itertools.repeat("y"), show=show)
 
 
 def main() -> int:

@@ -51,7 +51,7 @@ def test_the_category_decides_glyph_and_verb(category: str, drawn: str) -> None:
 def test_mcp_has_a_glyph_and_a_verb_of_its_own() -> None:
     glyph, verb = GLYPHS["mcp"]
     assert line(named(category="mcp"), {"path": "x"}) == f"{glyph} {verb} x"
-    assert len({pair for pair in GLYPHS.values()}) == len(GLYPHS)
+    assert len(set(GLYPHS.values())) == len(GLYPHS)
 
 
 @pytest.mark.row("R-011")
@@ -97,7 +97,7 @@ def test_the_other_arguments_follow_in_brackets_unless_they_are_not_wanted() -> 
 
 def test_long_values_are_shown_by_their_size_and_stay_in_one_line() -> None:
     drawn = line(named(category="write"), {"path": "a", "text": "one\ntwo\nthree\n"})
-    assert drawn == "→ Write a [text=(3 lines)]".replace("→ Write", "→ Write")
+    assert drawn == "→ Write a [text=(3 lines)]"
     long = line(named(category="write"), {"path": "a", "text": "x" * 500})
     assert len(long) < 90 and "…" in long and "\n" not in long
 

@@ -9,7 +9,6 @@ await board.close()
 from __future__ import annotations
 
 import asyncio
-import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,11 +19,11 @@ import msgspec
 from pegboard import plugins
 from pegboard.agent import Agent
 from pegboard.calls import Call, Caller, Record
+from pegboard.commit import lock_folder
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, own_files, state_folder
-from pegboard.contexts import lock_folder
 from pegboard.desk import Answers, Desk
-from pegboard.errors import ConfigError, PluginError
+from pegboard.errors import ConfigError
 from pegboard.events import AnyEvent
 from pegboard.guards import Guards, GuardSeat
 from pegboard.hooks import Fragment
@@ -34,15 +33,14 @@ from pegboard.models import Provider, ProviderSettings, ToolOffer
 from pegboard.plugins import Entry, Plugin
 from pegboard.policy import Policy
 from pegboard.prompt import system_prompt
-from pegboard.registry import Registry, SetInfo, matches
+from pegboard.registry import Registry
 from pegboard.road import Road
 from pegboard.running import Runner
+from pegboard.selection import insist_on_guards, is_on, register, unknown_sets, where
 from pegboard.session import Session
-from pegboard.tool import BadTool, Tool
+from pegboard.tool import Tool
 from pegboard.touches import kinds_in
 
-ALWAYS_ON = "core"
-"""The set that `toolSets` cannot switch off."""
 EMBEDDED = "offline"
 """The provider that needs no key, network or download: what answers when nothing else is there."""
 
@@ -114,11 +112,11 @@ class Board:
             entries=frozenset(entry.name for entry in entries),
         )
         skipped = frozenset(without_guard)
-        chosen = [entry for entry in entries if _is_on(entry, loaded, skipped)]
-        where = {name: _where(loaded, name) for name in loaded.config.tables}
-        plugged = plugins.load_all(chosen, loaded.config.tables, where)
-        _insist_on_guards(plugged)
-        registry = _register(plugged, entries, loaded, notes)
+        chosen = [entry for entry in entries if is_on(entry, loaded, skipped)]
+        tables = {name: where(loaded, name) for name in loaded.config.tables}
+        plugged = plugins.load_all(chosen, loaded.config.tables, tables)
+        insist_on_guards(plugged)
+        registry = register(plugged, entries, loaded, notes)
         notes += [
             f"without the guard {name!r}, as asked: what it protects is not protected" for name in sorted(skipped)
         ]
@@ -126,7 +124,7 @@ class Board:
             *loaded.notes,
             *notes,
             *(failure.text for failure in plugged.failures),
-            *_unknown_sets(loaded, entries),
+            *unknown_sets(loaded, entries),
         ]
         guards = Guards(
             GuardSeat(guard, owner=plugin.entry.name, own=plugin.entry.own, timeout=loaded.config.plugins.guard_timeout)
@@ -229,6 +227,7 @@ class Board:
             desk=desk,
             runner=runner,
             cautious=cautious,
+            rewriters=[(plugin.entry.name, rewrite) for plugin, rewrite in self._contributed("pegboard_rewriters")],
         )
 
     def provider(self, model: str) -> Provider:
@@ -288,85 +287,6 @@ class Board:
             for plugin, fragment in self._contributed("pegboard_prompt")
             if isinstance(fragment, Fragment)
         ]
-
-
-def _is_on(entry: Entry, loaded: Loaded, without_guard: frozenset[str]) -> bool:
-    """Whether an installed plugin is loaded: the law of roles (design, Hooks)."""
-    config = loaded.config
-    match entry.group:
-        case "pegboard.toolsets":
-            selected = config.toolSets is None or entry.name in config.toolSets or entry.name == ALWAYS_ON
-            return selected and config.tools.switches.get(entry.name, True) and entry.name not in config.plugins.disable
-        case "pegboard.guards":
-            return entry.name not in without_guard
-        case "pegboard.approvers":
-            return entry.name in config.plugins.approvers and loaded.origin("plugins.approvers").layer == "user"
-        case "pegboard.rewriters":
-            return entry.name in config.plugins.rewriters and loaded.origin("plugins.rewriters").layer == "user"
-        case "pegboard.renderers" | "pegboard.observers" | "pegboard.prompts":
-            return entry.name not in config.plugins.disable
-        case _:
-            return False
-
-
-def _insist_on_guards(plugged: plugins.Loaded) -> None:
-    for failure in plugged.failures:
-        if failure.entry.group == "pegboard.guards":
-            raise PluginError(
-                failure.entry.name,
-                f"the guard {failure.entry.name!r} did not load ({failure.error}); nothing was started, since it may "
-                f"protect something. Mend or uninstall {failure.entry.distribution}, "
-                f"or start with --without-guard {failure.entry.name}.",
-            )
-
-
-def _register(plugged: plugins.Loaded, entries: Sequence[Entry], loaded: Loaded, notes: list[str]) -> Registry:
-    registry = Registry()
-    on = {plugin.entry.name for plugin in plugged.plugins}
-    for entry in entries:
-        if entry.group == "pegboard.toolsets":
-            registry.sets[entry.name] = SetInfo(
-                name=entry.name, distribution=entry.distribution, version=entry.version, loaded=entry.name in on
-            )
-    for plugin, functions in plugged.contributed("pegboard_tools"):
-        for function in functions:
-            try:
-                tool = Tool.of(function, owner=plugin.entry.name, set=plugin.entry.name)
-            except BadTool as error:
-                notes.append(f"plugin {plugin.entry.name!r}: {error}; that tool is left out")
-                continue
-            if not _switched_on(tool, loaded):
-                continue
-            left_out = registry.add(tool)
-            if left_out:
-                notes.append(left_out)
-    return registry
-
-
-def _switched_on(tool: Tool, loaded: Loaded) -> bool:
-    """`[tools] NAME = false`: off, not merely denied (decisions 11, 13, 18)."""
-    return all(on or not matches(token, tool) for token, on in loaded.config.tools.switches.items())
-
-
-def _unknown_sets(loaded: Loaded, entries: Sequence[Entry]) -> list[str]:
-    known = [entry.name for entry in entries if entry.group == "pegboard.toolsets"]
-    notes = []
-    for name in loaded.config.toolSets or ():
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.5)
-            hint = f"did you mean {near[0]}? " if near else ""
-            notes.append(
-                f"toolSets: no set {name!r} is installed; {hint}it would come with a package such as pegboard-tools-{name}"
-            )
-    return notes
-
-
-def _where(loaded: Loaded, table: str) -> str:
-    """The file and line of a plugin's table, for its errors."""
-    for key, origin in loaded.origins.items():
-        if key.split(".")[0] == table and origin.source:
-            return f"{origin.source.file}:{origin.source.line}"
-    return f"[{table}]"
 
 
 def _offer(tool: Tool) -> ToolOffer:

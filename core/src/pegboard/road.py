@@ -15,21 +15,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from pegboard.activity import summary_of
 from pegboard.arguments import InvalidArguments, Shaped
 from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Touch, Why
 from pegboard.config.schema import Config
 from pegboard.desk import Desk
 from pegboard.errors import DoorError, Interrupted, ToolError
-from pegboard.events import AnyEvent, CallAsked, CallFinished, CallStarted, Note
+from pegboard.events import AnyEvent, CallStarted, Note
 from pegboard.guards import Guards
-from pegboard.hooks import Asked
+from pegboard.hooks import Asked, Rewriter
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
 from pegboard.outcome import Product, blocked_text, denied_text, interrupted_text, product_of, unknown_text
@@ -39,6 +38,7 @@ from pegboard.running import Grant, Runner
 from pegboard.session import Session
 from pegboard.tool import Tool, callable_by
 from pegboard.touches import effect_of, exceeds
+from pegboard.trip import Trip
 
 _PATHS = frozenset({"read", "list", "edit"})
 _decode = msgspec.json.Decoder().decode
@@ -51,32 +51,6 @@ class Stopped(Exception):
         super().__init__(text)
         self.block = block
         self.decision = decision
-
-
-class Trip(msgspec.Struct, gc=False):
-    """What is known of a call so far; `record` is made from it wherever the call ends.
-
-    `pending`: an event that goes to the log with the next one, when nothing can happen in between."""
-
-    call: Call
-    requested: str
-    lane: Lane
-    turn: int | None
-    logged: bool
-    began: float
-    tool: Tool | None = None
-    preset: Mapping[str, Any] | None = None
-    shaped: Shaped | None = None
-    touches: list[Touch] = []
-    concern: Ask | None = None
-    decision: Decision | None = None
-    started: bool = False
-    grant: Grant | None = None
-    pending: CallAsked | None = None
-
-    def printed(self) -> str:
-        """What the call has printed so far."""
-        return self.grant.printed() if self.grant else ""
 
 
 @dataclass(slots=True)
@@ -92,6 +66,7 @@ class Road:
     desk: Desk
     runner: Runner
     cautious: bool = False
+    rewriters: Sequence[tuple[str, Rewriter]] = ()
 
     async def travel(
         self, call: Call, lane: Lane, *, turn: int | None = None, until: Literal["decide"] | None = None
@@ -134,24 +109,9 @@ class Road:
         if not trip.logged:
             trip.call = call if call.id else msgspec.structs.replace(call, id="c0")
         elif call.id:
-            trip.pending = self._asked(trip, tool, call.id)
+            trip.pending = trip.asked(call.id)
         else:
-            self.session.append(lambda: self._asked(trip, tool, f"c{self.session.fold.calls + 1}"))
-
-    def _asked(self, trip: Trip, tool: Tool | None, call_id: str) -> CallAsked:
-        call = trip.call
-        if not call.id:
-            trip.call = Call(id=call_id, name=call.name, arguments=call.arguments, caller=call.caller)
-        return CallAsked(
-            turn=trip.turn,
-            lane=trip.lane.name,
-            id=call_id,
-            tool=tool.name if tool else None,
-            requested=call.name,
-            set=tool.set if tool else None,
-            arguments=call.arguments,
-            summary=summary_of(tool, call.name, call.arguments),
-        )
+            self.session.append(lambda: trip.asked(f"c{self.session.fold.calls + 1}"))
 
     def log(self, trip: Trip, *entries: AnyEvent) -> None:
         """Append events, and the one that waited for them first."""
@@ -192,9 +152,26 @@ class Road:
                 "invalid_arguments",
                 f"Error: invalid arguments for {tool.name}; nothing was run.\n{lines}\nCall it again with these corrected.",
             ) from None
-        call = trip.call
-        trip.call = Call(id=call.id, name=tool.name, arguments=_decode(trip.shaped.body), caller=call.caller)
+        trip.rename(tool.name, trip.shaped)
+        for owner, rewrite in self.rewriters:
+            self._rewrite(trip, tool, owner, rewrite)
         return trip.shaped
+
+    def _rewrite(self, trip: Trip, tool: Tool, owner: str, rewrite: Rewriter) -> None:
+        """What a rewriter the user named makes of the arguments: validated again, recorded, told of."""
+        try:
+            arguments = rewrite(
+                msgspec.structs.replace(trip.call, arguments=_decode(trip.shaped.body if trip.shaped else b"{}"))
+            )
+            if arguments is None:
+                return
+            trip.shaped = tool.read(dict(arguments))
+        except Exception as error:  # noqa: BLE001 - isolates plugins: a rewriter that fails stops the call
+            text = f"the rewriter {owner!r} failed ({type(error).__name__}: {error})"
+            raise Stopped("invalid_arguments", blocked_text(text)) from None
+        trip.rename(tool.name, trip.shaped)
+        if trip.logged:
+            self.log(trip, Note(turn=trip.turn, level="info", text=f"{owner} rewrote the arguments of {trip.call.id}"))
 
     def touch(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
         """What the call would touch, each path resolved once. A call above its tool's declared effect does not run."""
@@ -202,7 +179,7 @@ class Road:
             touched = tool.touches(shaped.value)
         except ToolError:
             raise
-        except Exception as error:
+        except Exception as error:  # isolates tools: their own touches function may raise anything
             raise ToolError(f"{tool.name} could not say what it would touch ({error}); nothing was run.") from error
         if not touched:
             return
@@ -319,52 +296,16 @@ class Road:
         why: Why | None = None,
     ) -> Record:
         """`call_finished`, and the same as a value for whoever called."""
-        tool, call, shaped = trip.tool, trip.call, trip.shaped
         duration = round((time.perf_counter() - trip.began) * 1000, 3)
-        record = Record(
-            id=call.id,
-            tool=tool.name if tool else None,
-            requested=trip.requested,
-            set=tool.set if tool else None,
-            arguments=call.arguments,
-            dropped=list(shaped.dropped) if shaped else [],
-            outcome=outcome,
-            block=block,
-            why=why,
-            text=product.text,
-            data=product.data,
-            truncated=product.truncated,
-            full_output=product.full_output,
-            decision=trip.decision,
-            session=self.session.id,
-            duration_ms=duration,
-            blocks=product.blocks,
-        )
-        if trip.logged:
-            finished = CallFinished(
-                turn=trip.turn,
-                lane=trip.lane.name,
-                id=record.id,
-                outcome=outcome,
-                block=block,
-                why=why,
-                text=record.text,
-                data=record.data,
-                truncated=record.truncated,
-                full_output=record.full_output,
-                decision=record.decision,
-                duration_ms=duration,
-                dropped=record.dropped,
-                blocks=record.blocks,
-            )
-            self._log_end(trip, finished, product)
-        return record
-
-    def _log_end(self, trip: Trip, finished: CallFinished, product: Product) -> None:
+        record = trip.record(outcome, block, why, product, self.session.id, duration)
+        if not trip.logged:
+            return record
+        finished = trip.finished(record)
         if product.note:
             self.log(trip, finished, Note(turn=trip.turn, level="info", text=product.note))
         else:
             self.log(trip, finished)
+        return record
 
 
 def _why(stop: Interrupted) -> Why:

@@ -13,25 +13,21 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, get_args
 
 import msgspec
 
-from pegboard.arguments import ParamAlias, Shape, Shaped
-from pegboard.calls import Action, Call, Caller, Effect, Overlap, Replay, Touch, TouchKind
+from pegboard.arguments import Shape, Shaped
+from pegboard.calls import Call, Effect, Overlap, Replay, Touch, TouchKind
+from pegboard.declaration import EVERYONE, MARK, Declaration
+from pegboard.declaration import tool as tool
 from pegboard.errors import PegboardError
 from pegboard.signature import BadSignature, Signature, read_signature
-from pegboard.touches import Node, TouchFunction, collect, effect_of_kinds, exceeds, kinds_in, strictest
+from pegboard.touches import Node, collect, effect_of_kinds, exceeds, kinds_in, strictest
 
-F = TypeVar("F", bound=Callable[..., Any])
-Alias = str | tuple[str, Mapping[str, Any]]
-EVERYONE: frozenset[Caller] = frozenset({"model", "person", "program", "tool", "mcp"})
-MARK = "__pegboard_tool__"
-MAX_EXAMPLES = 12
 _LABEL = 60
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_\-]{0,63}")
 _WORDS: dict[str, tuple[str, ...]] = {
     "effect": get_args(Effect),
@@ -39,107 +35,12 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "overlap": get_args(Overlap),
     "keep": ("head", "ends"),
 }
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+MAX_EXAMPLES = 12
 
 
 class BadTool(PegboardError):
     """A tool's declaration is wrong; it was not registered. The text says what to change."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Declaration:
-    """What an author may say of a tool beyond its signature. Every default is the strict or plain one.
-
-    effect: the upper bound; needed only where `touches` is a function, and for `delegating`.
-    replay: whether a failed call may be tried again. The loop never replays by itself.
-    overlap: `exclusive` (a two-sided barrier), `parallel`, `background`.
-    pure: touches nothing; without it and without touches a call asks.
-    touches: gives the touches where no annotation can say them (paths inside a patch).
-    permission: a key of `tool_permission`, instead of the touches' own.
-    permission_fn: looks at the arguments and may make the answer stricter.
-    callers: who may call it. aliases: other names, or (name, preset arguments). param_aliases: other parameter names.
-    category: decides glyph and verb of the activity line; `glyph` and `verb` override it.
-    summary: the activity line's text from the arguments; later lines are details. key_arg: the argument it shows instead.
-    note: an info line from the result. echo: show the result below the activity line. short: a label for listings.
-    timeout: seconds; None leaves it to the tool. pages: it caps its own output. keep: which part of long output is kept.
-    inline: a `def` that returns within a millisecond and never blocks; it runs on the loop.
-    preview: blocks that show what would change, made while a person is asked.
-    examples: phrases with slots, at most twelve.
-    """
-
-    name: str | None = None
-    effect: Effect | None = None
-    replay: Replay = "never"
-    overlap: Overlap = "exclusive"
-    pure: bool = False
-    touches: TouchFunction | None = None
-    permission: str | None = None
-    permission_fn: Callable[[dict[str, Any]], Action] | None = None
-    callers: frozenset[Caller] = EVERYONE
-    aliases: tuple[Alias, ...] = ()
-    param_aliases: Mapping[str, ParamAlias] | None = None
-    category: str | None = None
-    glyph: str | None = None
-    verb: str | None = None
-    summary: Callable[[dict[str, Any]], str] | None = None
-    key_arg: str | None = None
-    note: Callable[[Any], str | None] | None = None
-    echo: bool = False
-    short: str = ""
-    timeout: float | None = None
-    pages: bool = False
-    inline: bool = False
-    keep: Literal["head", "ends"] = "head"
-    preview: Callable[..., Any] | None = None
-    examples: tuple[str, ...] = ()
-
-
-@overload
-def tool(function: F, /) -> F: ...
-
-
-@overload
-def tool(
-    *,
-    name: str | None = None,
-    effect: Effect | None = None,
-    replay: Replay = "never",
-    overlap: Overlap = "exclusive",
-    pure: bool = False,
-    touches: TouchFunction | None = None,
-    permission: str | None = None,
-    permission_fn: Callable[[dict[str, Any]], Action] | None = None,
-    callers: Iterable[Caller] = EVERYONE,
-    aliases: Sequence[Alias] = (),
-    param_aliases: Mapping[str, ParamAlias] | None = None,
-    category: str | None = None,
-    glyph: str | None = None,
-    verb: str | None = None,
-    summary: Callable[[dict[str, Any]], str] | None = None,
-    key_arg: str | None = None,
-    note: Callable[[Any], str | None] | None = None,
-    echo: bool = False,
-    short: str = "",
-    timeout: float | None = None,
-    pages: bool = False,
-    inline: bool = False,
-    keep: Literal["head", "ends"] = "head",
-    preview: Callable[..., Any] | None = None,
-    examples: Sequence[str] = (),
-) -> Callable[[F], F]: ...
-
-
-def tool(function: F | None = None, /, **declared: Any) -> F | Callable[[F], F]:
-    """Mark a typed function as a tool. See `Declaration` for what may be said."""
-    for name, kind in (("callers", frozenset), ("aliases", tuple), ("examples", tuple)):
-        if name in declared:
-            declared[name] = kind(declared[name])
-    declaration = Declaration(**declared)
-
-    def mark(marked: F) -> F:
-        setattr(marked, MARK, declaration)
-        return marked
-
-    return mark(function) if function is not None else mark
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -147,8 +48,8 @@ class Tool:
     """A registered tool: what its author declared and what its signature says.
 
     `function` is run by the road alone. `key` is the argument that stands for a call on its activity line: as declared,
-    else the first that is touched, else the first. `effect` is the upper bound of its calls; `owner` the plugin it came from, `set`
-    the tool set, if any."""
+    else the first that is touched, else the first. `effect` is the upper bound of its calls; `owner` the plugin it came
+    from, `set` the tool set, if any."""
 
     name: str
     description: str

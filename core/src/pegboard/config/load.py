@@ -20,6 +20,8 @@ from pegboard.config.schema import Config, PermissionSettings, known_keys
 from pegboard.errors import ConfigError
 
 PREFIX = "PEGBOARD_"
+JOINED = frozenset({"deny", "protected"})
+"""Lists that are joined over the layers, never replaced (decision 14). Each item has an origin of its own, `KEY: ITEM`."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -61,9 +63,13 @@ def load(
         _check(values, layer, text, file)
         notes += _unknown(values, text, file, entries)
         for key, value in _leaves(values):
-            _put(merged, key, value)
             line = _line_of(text, key) if text is not None else None
-            origins[".".join(key)] = Origin(layer, Source(str(file), line) if file else None)
+            origin = Origin(layer, Source(str(file), line) if file else None)
+            origins[".".join(key)] = origin
+            if key[-1] in JOINED and isinstance(value, list):
+                origins |= {f"{'.'.join(key)}: {item}": origin for item in value}
+                value = [*dict.fromkeys([*_at(merged, key), *value])]
+            _put(merged, key, value)
     project = Path(root) / PROJECT_FOLDER / "config.toml"
     if project.is_file() and project.resolve() != user_file.resolve():
         notes.append(
@@ -105,27 +111,28 @@ def _environment(environ: Mapping[str, str]) -> dict[str, Any]:
     for name, text in environ.items():
         if name in names:
             key = names[name]
-            _put(out, tuple(key.split(".")), _value(text, wants_list=_is_list(key)))
+            _put(out, tuple(key.split(".")), _value(text, _type_of(key)))
     return out
 
 
-def _value(text: str, *, wants_list: bool) -> Any:
-    if wants_list and not text.lstrip().startswith("["):
+def _value(text: str, wanted: Any) -> Any:
+    if "list" in str(wanted) and not text.lstrip().startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
     try:
-        return tomllib.loads(f"v = {text}")["v"]
+        value = tomllib.loads(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:
         return text
+    return text if wanted in (str, str | None) and not isinstance(value, str) else value
 
 
-def _is_list(key: str) -> bool:
+def _type_of(key: str) -> Any:
+    """The declared type of a dotted key; None for keys that have none of their own (permission keys)."""
     node: Any = Config
     for part in key.split("."):
-        kinds = {field.name: field.type for field in msgspec.structs.fields(node)}
-        node = kinds.get(part)
+        node = {field.name: field.type for field in msgspec.structs.fields(node)}.get(part)
         if node is None:
-            return False
-    return "list" in str(node)
+            return None
+    return node
 
 
 def _leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -138,8 +145,19 @@ def _leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
 
 def _put(into: dict[str, Any], key: tuple[str, ...], value: Any) -> None:
     for part in key[:-1]:
-        into = into.setdefault(part, {})
+        inner = into.get(part)
+        if not isinstance(inner, dict):
+            inner = into[part] = {}  # a later layer has a table where an earlier one had a value
+        into = inner
     into[key[-1]] = value
+
+
+def _at(values: Mapping[str, Any], key: tuple[str, ...]) -> list[Any]:
+    """The list that stands at a key so far."""
+    node: Any = values
+    for part in key:
+        node = node.get(part) if isinstance(node, dict) else None
+    return node if isinstance(node, list) else []
 
 
 def _convert(values: Mapping[str, Any]) -> Config:

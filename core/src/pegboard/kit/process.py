@@ -88,12 +88,16 @@ async def run(
     return taker.finished(child.reap(), timed_out=timed_out, left_running=left_running and not timed_out)
 
 
-def shell_argv(command: str, settings: ShellSettings | None = None, *, platform: str = sys.platform) -> list[str]:
+def shell_argv(
+    command: str, settings: ShellSettings | None = None, *, shell: str = "bash", platform: str = sys.platform
+) -> list[str]:
     """How a command line is run: `bash -c`, `bash -lc` with `shell.login`, `cmd /c` on Windows."""
     if platform == "win32":
         return ["cmd", "/c", command]
-    option = "-lc" if settings and settings.login else "-c"
-    return ["bash", option, *(["--"] if command.startswith(("-", "+")) else []), command]
+    login = shell == "bash" and settings is not None and settings.login
+    # A line that begins with a dash would be taken for options.
+    dashes = ["--"] if command.startswith(("-", "+")) else []
+    return [shell, "-lc" if login else "-c", *dashes, command]
 
 
 def signal_name(number: int) -> str:

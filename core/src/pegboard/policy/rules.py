@@ -83,7 +83,7 @@ class Policy:
         for token in tools.deny:
             if matches(token, tool):
                 return Verdict(
-                    decision=self._decision("deny", f"tools.deny: {token}", "tools.deny"),
+                    decision=self._decision("deny", f"tools.deny: {token}", f"tools.deny: {token}"),
                     text=f"{tool.name} is in tools.deny",
                 )
         if tools.allow and not any(matches(token, tool) for token in tools.allow):

@@ -15,6 +15,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from pegboard_cli.options import started
+
 if TYPE_CHECKING:
     from pegboard.entries import Entry
 
@@ -48,8 +50,7 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first argument names, else a usage error with the nearest name."""
-        names = self.list_commands(ctx)
-        if args[0] not in names:
+        if args[0] not in COMMANDS and args[0] not in (names := self.list_commands(ctx)):
             near = difflib.get_close_matches(args[0], names, 1)
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
@@ -90,6 +91,7 @@ def _load(entry: Entry) -> Any:
         if isinstance(app, typer.Typer):
             command = get_command(app)
             command.name = entry.name
+            started()
             return command
         reason = f"{entry.value} is a {type(app).__name__}, not a typer.Typer"
     typer.echo(

@@ -70,6 +70,14 @@ def print_json(value: Any) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
 
 
+def started() -> None:
+    """What a command needs is imported: collect garbage again (see `main`), but not among that."""
+    import gc
+
+    gc.freeze()
+    gc.enable()
+
+
 def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
     """Do the work of a command and exit with its code. What keeps it from working is said on stderr."""
     import asyncio
@@ -82,6 +90,7 @@ def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
         )
     from pegboard.errors import ConfigError, PegboardError
 
+    started()
     try:
         code = asyncio.run(work)
     except asyncio.CancelledError:

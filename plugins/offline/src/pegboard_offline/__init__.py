@@ -8,6 +8,5 @@ read off the messages alone.
 from __future__ import annotations
 
 from pegboard_offline.provider import OfflineProvider, provider
-from pegboard_offline.route import Choice, Plan, Router, choose
 
-__all__ = ["Choice", "OfflineProvider", "Plan", "Router", "choose", "provider"]
+__all__ = ["OfflineProvider", "provider"]

@@ -157,7 +157,7 @@ def read(text: str, tree: Tree) -> Reading:
     for entity in taken:
         bare = bare[: entity.start] + " " * (entity.end - entity.start) + bare[entity.end :]
     taken.sort(key=lambda entity: entity.start)
-    return Reading(text, bare, tuple(taken), tuple(_words(bare)))
+    return Reading(text, bare, tuple(taken), tuple(words_of(bare)))
 
 
 def _literal(kind: Kind, value: str, start: int, end: int, text: str, tree: Tree) -> Entity:
@@ -284,7 +284,7 @@ def _plain_path(chunk: str, before: str, folder_said: bool, tree: Tree) -> Liter
     return None
 
 
-def _words(bare: str) -> Iterator[Word]:
+def words_of(bare: str) -> Iterator[Word]:
     """The words outside entities, phrases read first. Each character belongs to one word at most."""
     low = bare.lower().replace("’", "'")
     if len(low) != len(bare):  # a letter whose lower case is longer: positions would slip

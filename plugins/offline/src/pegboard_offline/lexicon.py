@@ -119,7 +119,7 @@ PHRASES: tuple[tuple[str, str], ...] = (
     (r"(?:switch|swap)(?:ing)? out", "change"),
     (r"who (?:last )?(?:wrote|changed|edited|touched)|last touched", "blame"),
     (r"search the (?:web|internet|net)|look up|on the (?:web|net)", "web search"),
-    (r"add(?:ed|ing)? (?=.* to (?:the (?:end|bottom) of )?\S+)|tack on", "append make"),
+    (r"add(?:ed|ing)? (?=.{1,200} to (?:the (?:end|bottom) of )?\S)|tack on", "append make"),
     (r"get(?= {9,})", "fetch"),
     (r"what (?:does|do|did)", "see"),
 )

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from pegboard.models import ToolOffer
 
-from pegboard_offline.entities import Reading, Tree, Word, read
+from pegboard_offline.entities import Word, words_of
 from pegboard_offline.lexicon import ACTS_OF, COMMON, TOPICS, is_world_act
 
 Takes: TypeAlias = Literal[
@@ -154,15 +154,15 @@ def _nature(offer: ToolOffer, slots: tuple[Slot, ...]) -> Nature:
 def _example(text: str) -> Example:
     slots = tuple((match[1], match.start(), match.end()) for match in _SLOT.finditer(text))
     blank = _SLOT.sub(lambda match: " " * len(match[0]), text)
-    reading = read(blank, Tree(None))
-    return Example(text, _features(reading), reading.words, slots)
+    words = tuple(words_of(blank))
+    return Example(text, _features(words), words, slots)
 
 
-def _features(reading: Reading) -> frozenset[str]:
+def _features(words: tuple[Word, ...]) -> frozenset[str]:
     """The concepts of a phrase, and its words that belong to none (as `w:word`). An act that changes something counts only
     where the phrase begins with it: in "view the patch" nothing is patched."""
     found: set[str] = set()
-    for at, word in enumerate(reading.words):
+    for at, word in enumerate(words):
         found.update(concept for concept in word.concepts if at == 0 or concept in TOPICS or not is_world_act(concept))
         if not word.known:
             found.add(f"w:{word.lemma}")

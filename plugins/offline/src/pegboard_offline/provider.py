@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 
 from pegboard.events import WireCall
 from pegboard.models import (
@@ -17,9 +18,8 @@ from pegboard.models import (
     ToolReply,
 )
 
-from pegboard_offline import answer
-from pegboard_offline.entities import Tree, read
-from pegboard_offline.route import Plan, Router
+if TYPE_CHECKING:
+    from pegboard_offline.route import Plan, Router
 
 BANNER = "offline: a router, not a language model; it serves plain requests. A key or a local model server gives a real model."
 PENDING = "pegboard_offline.pending"
@@ -37,14 +37,17 @@ class OfflineProvider:
     cautious = True
 
     def __init__(self, settings: ProviderSettings) -> None:
-        self._router = Router(settings.root)
+        self._root = settings.root
+        self._router: Router | None = None
 
     async def reply(self, request: Request) -> AsyncIterator[ReplyPart]:
         """One reply: a question back, the next call, or the answer from the results so far."""
+        from pegboard_offline import answer
+
         text, replies = _turn(request.messages)
-        plan = self._router.plan(text, request.tools)
+        plan = self._routing().plan(text, request.tools)
         if not replies and not plan.acts:
-            yield TextPart(_question(plan, request))
+            yield TextPart(answer.ask(plan, request.tools) if plan.choices else "\n".join(answer.greeting(request.tools)))
             pending = next((True for choice in plan.choices if choice.missing and not choice.reason), False)
             yield EndPart(asks_back=True, provider_data={PENDING: text} if pending else None)
             return
@@ -56,6 +59,14 @@ class OfflineProvider:
             return
         yield TextPart(answer.final(plan, replies))
         yield EndPart()
+
+    def _routing(self) -> Router:
+        """The router, made on first use: its word tables and patterns cost tens of milliseconds."""
+        if self._router is None:
+            from pegboard_offline.route import Router
+
+            self._router = Router(self._root)
+        return self._router
 
     async def close(self) -> None:
         """Nothing is held open."""
@@ -72,6 +83,8 @@ def _turn(messages: Sequence[ChatMessage]) -> tuple[str, list[ToolReply]]:
 
 def _continued(before: Sequence[ChatMessage], text: str) -> str:
     """A literal given in answer to a question for one completes the request that was asked about."""
+    from pegboard_offline.entities import Tree, read
+
     if not before or not isinstance(before[-1].provider_data, dict):
         return text
     asked = before[-1].provider_data.get(PENDING)
@@ -80,12 +93,6 @@ def _continued(before: Sequence[ChatMessage], text: str) -> str:
     if not isinstance(asked, str) or len(given) != 1 or reading.bare.strip(" .\n"):
         return text
     return f"{asked.rstrip(' .!?')}\n```\n{given[0].text}\n```"
-
-
-def _question(plan: Plan, request: Request) -> str:
-    if not plan.choices:
-        return "\n".join(answer.greeting(request.tools))
-    return answer.ask(plan, request.tools)
 
 
 def _fresh_id(messages: Sequence[ChatMessage]) -> str:

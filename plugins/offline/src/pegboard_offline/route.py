@@ -25,7 +25,8 @@ from pegboard_offline.steps import Step, pronoun, split
 ENOUGH = 3.1
 """The score from which a choice is acted on. Chosen on the shared requests and the chit-chat of the tests."""
 BEST = 5.5
-MAX_CHARS = 20_000
+MAX_CHARS = 2_000
+"""A longer request is not read, fenced blocks aside: no plain request is, and reading stays quick."""
 MAX_STEPS = 8
 
 
@@ -86,9 +87,10 @@ class Router:
 
     def plan(self, request: str, offers: Sequence[ToolOffer]) -> Plan:
         """The whole request, step by step."""
-        if len(request) > MAX_CHARS:
-            return Plan((Choice(reason="That is longer than I can read with any certainty."),), (request[:80],))
-        steps = split(_clean(request), self._tree)
+        text, blocks = _set_aside(_clean(request))
+        if len(text) > MAX_CHARS:
+            return Plan((Choice(reason="That is longer than I can read with any certainty."),), (text[:80],))
+        steps = split(text, self._tree)
         if len(steps) > MAX_STEPS:
             return Plan((Choice(reason="That is more steps than I can take in at once."),), (request[:80],))
         choices: list[Choice] = []
@@ -101,13 +103,13 @@ class Router:
                 continue
             made = self._step(step, offers, before)
             before = read(step.text, self._tree)
-            choices += made
+            choices += [replace(choice, arguments=_put_back(choice.arguments, blocks)) for choice in made]
             texts += [step.text] * len(made)
         return Plan(tuple(choices), tuple(texts), tuple(remarks))
 
     def choose(self, request: str, offers: Sequence[ToolOffer]) -> Choice:
-        """The first choice of a request taken as one step."""
-        return self._step(Step(_clean(request)), offers, None)[0]
+        """The first choice that a request comes to."""
+        return next(iter(self.plan(request, offers).choices), Choice(reason="There is nothing to do in that."))
 
     def _step(self, step: Step, offers: Sequence[ToolOffer], before: Reading | None) -> list[Choice]:
         """One step's choices: several only where one tool must be called for each of several files."""
@@ -153,7 +155,9 @@ class Router:
     def _ranked(self, reading: Reading, offers: Sequence[ToolOffer]) -> list[_Scored]:
         tools = [self._profile(offer) for offer in offers]
         lists = any(tool.nature == "list" and not tool.special for tool in tools)
-        scored = [self._score(tool, reading, lists) for tool in tools]
+        about = {*reading.concepts, *(f"w:{word.lemma}" for word in reading.words if not word.known)}
+        about |= {"commit"} if reading.of("rev") else set()
+        scored = [self._score(tool, reading, lists) for tool in tools if not tool.special or about & tool.own.keys()]
         return sorted(scored, key=lambda one: -one.score)
 
     def _profile(self, offer: ToolOffer) -> Profile:
@@ -180,8 +184,24 @@ class Router:
 
 
 def _clean(text: str) -> str:
-    """Control characters have no meaning here (and one marks entities)."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029]", " ", text.replace("\r\n", "\n"))
+    """Control characters have no meaning here (one marks entities, one what was set aside)."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ue000]", " ", text.replace("\r\n", "\n"))
+
+
+def _set_aside(text: str) -> tuple[str, list[str]]:
+    """The text with the body of each fenced block replaced by a mark: it is carried, never read."""
+    blocks: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        blocks.append(match["body"])
+        return f"```\n\ue000{len(blocks) - 1}\ue000\n```"
+
+    return re.sub(r"```[^\n`]*\n(?P<body>.*?)\n?```", keep, text, flags=re.S), blocks
+
+
+def _put_back(arguments: dict[str, Any], blocks: list[str]) -> dict[str, Any]:
+    marks = {f"\ue000{at}\ue000": block for at, block in enumerate(blocks)}
+    return {name: marks.get(value, value) if isinstance(value, str) else value for name, value in arguments.items()}
 
 
 def _resolved(reading: Reading, before: Reading | None, tree: Tree) -> Reading:

@@ -9,29 +9,32 @@ from pegboard_offline.entities import Entity, Reading
 from pegboard_offline.lexicon import COMMANDS, ENGLISH_PROGRAMS, INTERPRETERS, MACHINE, PROGRAMS, STOP, SUBCOMMANDS
 
 MASK = "\x01"
-_SYMBOL = r"(?:word|words|string|text|term|phrase|symbol|function|class|variable|method|constant|identifier|name|keyword|token|pattern|regex|decorator|module)"
-_LEAD = rf"(?:(?:all|any|every|each|the|a|an|some)\s+)*(?:(?:occurrences?|mentions?|usages?|uses|references?|instances?)\s+(?:of|to)\s+)?(?:(?:the|a|an)\s+)?(?:{_SYMBOL}\s+)?"
-_X = rf"(?P<x>{MASK}+|[\w.+#@$%-]+(?:\s+[\w.+#@$%-]+){{0,3}}?)"
-_STOPS = (
-    r"(?=\s+(?:in|inside|under|across|within|throughout|anywhere|everywhere|through|over|from|on|at|among|please|pls|used|defined|called|"
-    r"imported|declared|mentioned|set|referenced|invoked|located|live|lives|live|being|come|comes|get|gets|and|for me|now|of)\b|\s*[?!,;:)]|\s*\.?\s*$|\.\s)"
+_SYMBOLS = frozenset(
+    """word words string text term phrase symbol function class variable method constant identifier name keyword token pattern regex
+    decorator module import""".split()  # noqa: SIM905
 )
-_FRAMES = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        rf"\b(?:search(?:ing)?|scan|look(?:ing)?|hunt|seek|comb|sift|rg|grep|check|dig)\b[^?.;]*?\bfor\s+{_LEAD}{_X}{_STOPS}",
-        rf"\b(?:occurrences?|mentions?|usages?|uses|references?|callers?|calls|imports?|definitions?|instances?|declarations?|implementations?)"
-        rf"\s+(?:of|to|for)\s+{_LEAD}{_X}{_STOPS}",
-        rf"\b(?:grep|rg|search)\s+(?:for\s+)?(?:-\w+\s+)*{_LEAD}(?P<s>){_X}{_STOPS}",
-        rf"\bfind\s+{_LEAD}(?P<s>){_X}\s+(?:in|inside|under|across|within|throughout|anywhere|everywhere|through)\b",
-        rf"\b(?:the|a|any)\s+{_SYMBOL}\s+{_X}{_STOPS}",
-        rf"\b(?:mention|contain|use|import|reference|call|invoke|raise|include|touche)(?:s|es|ing|d)?\s+{_LEAD}{_X}{_STOPS}",
-        rf"\bwhere(?:'s|\s+is|\s+are|\s+do\s+we|\s+does|\s+do|\s+did\s+we)?\s+(?:\w+\s+)??{_LEAD}{_X}\s+(?:is\s+|are\s+|being\s+|get\s+|gets\s+)?"
-        rf"(?:used|defined|called|imported|declared|set|mentioned|referenced|invoked|raised|live|lives|come|comes)\b",
-        rf"\b(?:defines?|declares?|implements?)\s+{_LEAD}{_X}{_STOPS}",
-        rf"\b(?:is\s+there|are\s+there|any\s+sign\s+of|find|show|list|count|how\s+many|see)\s+{_LEAD}(?P<m>){_X}{_STOPS}",
-    )
+_LEAD = _SYMBOLS | frozenset("all any every each the a an some me us occurrences occurrence mentions usages uses references of to for".split())  # noqa: SIM905
+_TAIL = frozenset(
+    """in inside under across within throughout anywhere everywhere through over from on at among please pls used defined called imported
+    declared mentioned set referenced invoked located live lives being come comes get gets is are and for now of raised""".split()  # noqa: SIM905
 )
+_INSIDE = frozenset("in inside under across within throughout anywhere everywhere through".split())  # noqa: SIM905
+_PLACED = frozenset("used defined called imported declared set mentioned referenced invoked raised live lives come comes is are being".split())  # noqa: SIM905
+
+_SEARCH_FOR = re.compile(r"\b(?:search(?:ing)?|scan|look(?:ing)?|hunt|seek|comb|sift|rg|grep|check|dig)\b[^?.;]{0,80}?\bfor\b", re.I)
+_USES_OF = re.compile(
+    r"\b(?:occurrences?|mentions?|usages?|uses|references?|callers?|calls|imports?|definitions?|instances?|declarations?|implementations?)"
+    r"\s+(?:of|to|for)\b",
+    re.I,
+)
+_SEARCH = re.compile(r"\b(?:grep|rg|search)\b", re.I)
+_FIND = re.compile(r"\bfind\b", re.I)
+_SYMBOL = re.compile(rf"\b(?:the|a|any)\s+(?:{'|'.join(sorted(_SYMBOLS))})\b", re.I)
+_MENTIONS = re.compile(r"\b(?:mention|contain|use|import|reference|call|invoke|raise|include|touche|define|declare|implement)(?:s|ing|d)?\b", re.I)
+_WHERE = re.compile(r"\bwhere(?:'s|\s+(?:is|are|do\s+we|does|do|did\s+we))?\b", re.I)
+_ANY_NAME = re.compile(r"\b(?:is\s+there|are\s+there|any\s+sign\s+of|find|show|list|count|how\s+many|see)\b", re.I)
+_FRAMES = (_SEARCH_FOR, _USES_OF, _SEARCH, _FIND, _SYMBOL, _MENTIONS, _WHERE, _ANY_NAME)
+_TOKEN = re.compile(rf"{MASK}+|[\w.+#@$%'-]*[\w+#@$%]|\S")
 _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
@@ -66,20 +69,50 @@ def pattern(reading: Reading) -> Found | None:
     text = masked(reading)
     for frame in _FRAMES:
         match = frame.search(text)
-        if match is None:
-            continue
-        if match["x"].startswith(MASK):
-            found = next((e for e in reading.entities if e.start == match.start("x") and e.end == match.end("x")), None)
-            if found is not None and (found.kind == "ident" or "m" not in match.groupdict() and found.kind not in ("ext", "glob", "folder")):
-                if found.kind == "file" and "s" in match.groupdict():
-                    continue
-                return _entity(found, verbatim)
-        elif "m" not in match.groupdict():
-            word = reading.text[slice(*match.span("x"))]
-            if _searchable(word, strict="s" in match.groupdict()):
-                return Found(escaped(word), match.span("x"), 0.8 if len(word.split()) == 1 else 0.6)
+        found = _behind(text, match.end(), frame, reading, verbatim) if match else None
+        if found is not None:
+            return found
     names = reading.of("ident")
     return _entity(names[0], verbatim, 0.9) if names else None
+
+
+def _behind(text: str, at: int, frame: re.Pattern[str], reading: Reading, verbatim: bool) -> Found | None:
+    """What stands behind such words: something named, or bare words up to where the sentence goes on."""
+    tokens = iter(_TOKEN.finditer(text, at))
+    words: list[re.Match[str]] = []
+    ended = ""
+    for token in tokens:
+        low = token[0].lower()
+        if not words and low in _LEAD:
+            continue
+        if low in _TAIL or not (low[0].isalnum() or low[0] in "_@#$%+-." + MASK):
+            ended = low
+            break
+        if low.startswith(MASK) and words:
+            return None
+        words.append(token)
+        if low.startswith(MASK):
+            break
+    if not words or len(words) > 4:
+        return None
+    start, end = words[0].start(), words[-1].end()
+    if words[0][0].startswith(MASK):
+        entity = next((e for e in reading.entities if e.start == start and e.end == end), None)
+        return _entity(entity, verbatim) if entity is not None and _can_be_sought(entity, frame) else None
+    if frame is _ANY_NAME or frame is _FIND and ended not in _INSIDE or frame is _WHERE and ended not in _PLACED:
+        return None
+    word = reading.text[start:end].rstrip(".")
+    if not _searchable(word, strict=frame in (_SEARCH, _FIND)):
+        return None
+    return Found(escaped(word), (start, end), 0.8 if len(words) == 1 else 0.6)
+
+
+def _can_be_sought(entity: Entity, frame: re.Pattern[str]) -> bool:
+    if entity.kind == "ident":
+        return True
+    if frame in (_ANY_NAME, _FIND, _WHERE) or entity.kind in ("ext", "glob", "folder"):
+        return False
+    return entity.kind != "file" or frame is not _SEARCH
 
 
 def _entity(entity: Entity, verbatim: bool, sure: float = 1.0) -> Found:

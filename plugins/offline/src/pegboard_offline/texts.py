@@ -11,27 +11,33 @@ from dataclasses import dataclass
 from pegboard_offline.entities import Entity, Reading
 
 MASK = "\x01"
-_NOUN = r"(?:word|words|text|string|line|phrase|typo|term|value|name|variable|function|method|class|misspelling|spelling|token|part|import)"
-_EACH = r"(?:(?:all|every|each|any|both|the)\s+)*(?:(?:occurrences?|instances?|mentions?|uses?|cases?)\s+of\s+)?"
-_QUALIFY = rf"{_EACH}(?:(?:the|this|that|a)\s+)?(?:(?:single|whole|broken|wrong|old)\s+)?(?:{_NOUN}\s+)?(?:of\s+)?"
-_TAIL = r"(?:\s+(?:please|pls|plz|thanks|thank you|for me|now|everywhere|throughout))*\s*[.!?]*\s*$"
-_ARROW = r"(?:->|=>|→|-->|==>|⇒)"
-_OLD, _NEW = r"(?P<old>\S.*?)", r"(?P<new>\S.*?)"
-
-_REPLACES = tuple(
-    re.compile(pattern, re.I | re.S)
-    for pattern in (
-        rf"\b(?:replace|substitute|swap(?:\s+out)?|exchange|switch(?:\s+out)?|trade)\s+{_QUALIFY}{_OLD}\s+(?:with|by|for|to)\s+{_NEW}{_TAIL}",
-        rf"\b(?:change|turn|rename|convert|correct|fix|edit|modify|update|alter|rewrite|switch|amend|make|tweak)\s+{_QUALIFY}(?:from\s+)?{_OLD}"
-        rf"(?:\s*{_ARROW}\s*|\s+(?:to|into|with)\s+(?:read\s+|say\s+|be\s+)?){_NEW}{_TAIL}",
-        rf"(?:^|[,:]\s*|\b{_NOUN}\s+|\bfrom\s+){_OLD}\s*{_ARROW}\s*{_NEW}{_TAIL}",
-        rf"\binstead\s+of\s+{_QUALIFY}{_OLD},?\s+(?:write|put|use|say|have)\s+{_NEW}{_TAIL}",
-        rf"^\W*(?:{_QUALIFY}){_OLD}\s+(?:should|ought\s+to|needs?\s+to|must|has\s+to)\s+(?:be|read|become|say)\s+{_NEW}{_TAIL}",
-    )
+_LITERAL_NOUNS = frozenset(
+    """word words text string line phrase typo term variable function method class misspelling spelling token import occurrence occurrences
+    instance instances mention mentions uses use case cases identifier symbol""".split()  # noqa: SIM905
 )
+_QUALIFIERS = _LITERAL_NOUNS | frozenset("all every each any both the this that a an of from single whole broken wrong old misspelled".split())  # noqa: SIM905
+_SETTINGS = frozenset(
+    """title name version port host timeout heading color colour background font size theme language license author email description
+    default level limit url header value date year number mode type status""".split()  # noqa: SIM905
+)
+_END = re.compile(r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|for me|now|everywhere|throughout|in|inside|within|from|of|on|at|to))*[\s.!?]*$", re.I)
+_ARROW = r"(?:-{1,2}>|={1,2}>|→|⇒)"
+_REPLACE = re.compile(
+    r"\b(?:replace|substitute|swap(?:\s+out)?|exchange|switch(?:\s+out)?|trade)\s+(?P<old>\S.*?)\s+(?:with|by|for|to)\s+(?P<new>\S.*)$", re.I | re.S
+)
+_CHANGE = re.compile(
+    rf"\b(?:change|turn|rename|convert|correct|fix|edit|modify|update|alter|rewrite|amend|make|tweak|switch)\s+(?P<old>\S.*?)"
+    rf"(?:\s*{_ARROW}\s*|\s+(?:to|into|with)\s+(?:read\s+|say\s+|be\s+)?)(?P<new>\S.*)$",
+    re.I | re.S,
+)
+_ARROWED = re.compile(rf"(?:^|[,:]\s*|\b(?:typo|word|spelling|from)\s+)(?P<old>\S.*?)\s*{_ARROW}\s*(?P<new>\S.*)$", re.I | re.S)
+_INSTEAD = re.compile(r"\binstead\s+of\s+(?P<old>\S.*?),?\s+(?:write|put|use|say|have)\s+(?P<new>\S.*)$", re.I | re.S)
+_SHOULD = re.compile(
+    r"^\W*(?P<old>[^\W_].*?|\x01+)\s+(?:should|ought\s+to|needs?\s+to|must|has\s+to)\s+(?:be|read|become|say)\s+(?P<new>\S.*)$", re.I | re.S
+)
+_REPLACES = (_REPLACE, _CHANGE, _ARROWED, _INSTEAD, _SHOULD)
 _ERASES = re.compile(
-    r"\b(?:remove|delete|wipe|strip|drop|erase|take\s+out|get\s+rid\s+of|zap|cut|scrub|nuke|kill|purge)\s+(?P<each>"
-    rf"{_EACH})(?P<noun>(?:the\s+|this\s+)?{_NOUN}\s+)?(?P<old>\S.*?)(?:\s+(?:from|out\s+of|off))?{_TAIL}",
+    r"\b(?:remove|delete|wipe|strip|drop|erase|take\s+out|get\s+rid\s+of|zap|cut|scrub|nuke|kill|purge)\s+(?P<old>\S.*?)(?:\s+(?:from|out\s+of|off))?$",
     re.I | re.S,
 )
 _VALUE = re.compile(r"(?:true|false|none|null|nil|on|off|yes|no|enabled|disabled|-?\d[\d._]*|v?\d+(?:\.\d+)+)", re.I)
@@ -93,22 +99,48 @@ def swap(reading: Reading, path: Entity | None) -> Swap | None:
     masked = mask(reading, path)
     if re.search(rf"{MASK}\s*(?:and|or|,)\s*{MASK}", masked):
         return None
-    everywhere = bool(_ALL.search(re.sub(MASK, "", masked)))
+    everywhere = bool(_ALL.search(masked.replace(MASK, "")))
+    masked = _END.sub("", masked)
     for pattern in _REPLACES:
         match = pattern.search(masked)
         if match:
-            old, old_marked = literal(reading, *match.span("old"))
-            new, new_marked = literal(reading, *match.span("new"))
-            if _sure(old, old_marked) and _sure(new, new_marked) and not _a_setting(old, old_marked, new, new_marked):
-                return Swap(old, new, everywhere, (match.start(), match.end()))
+            old = _named(reading, *match.span("old"))
+            new = _named(reading, *match.span("new"), whole=True)
+            if pattern is _REPLACE and re.match(r"substitute\b.*\sfor\s+$", masked[match.start() : match.start("new")], re.I | re.S):
+                old, new = new, old  # "substitute the new for the old"
+            if old.sure and new.sure and not _a_setting(old, new):
+                return Swap(old.text, new.text, everywhere, match.span())
             return None
     match = _ERASES.search(masked)
     if match:
-        old, marked = literal(reading, *match.span("old"))
-        named = marked or bool(match["noun"]) or bool(re.fullmatch(r"\w*_\w+|[a-z]+[A-Z]\w+|[A-Z]{3,}", old))
-        if named and _sure(old, marked) and not (match["noun"] and re.search(r"\bline\b", match["noun"]) and not marked):
-            return Swap(old, "", everywhere, (match.start(), match.end()))
+        old = _named(reading, *match.span("old"))
+        if old.sure and (old.marked or old.noun not in ("", "line") or re.fullmatch(r"\w*_\w+|[a-z]+[A-Z]\w+|[A-Z]{3,}", old.text)):
+            return Swap(old.text, "", everywhere, match.span())
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A span read as a literal. `noun`: what it was called ("the word ..."). `sure`: it can only be meant literally."""
+
+    text: str
+    marked: bool
+    noun: str
+    sure: bool
+
+
+def _named(reading: Reading, start: int, end: int, whole: bool = False) -> _Named:
+    """A span without what leads to the text in it: "every occurrence of the word"."""
+    noun, determined = "", False
+    while not whole:
+        lead = re.match(r"\s*([A-Za-z]+)\s+(?=\S)", reading.text[start:end])
+        if lead is None or lead[1].lower() not in _QUALIFIERS:
+            break
+        noun = lead[1].lower() if lead[1].lower() in _LITERAL_NOUNS else noun
+        determined = determined or lead[1].lower() in ("the", "this", "that", "a", "an")
+        start += lead.end()
+    text, marked = literal(reading, start, end)
+    return _Named(text, marked, noun, _sure(text, marked) and (marked or bool(noun) or not determined))
 
 
 def _sure(text: str, marked: bool) -> bool:
@@ -122,9 +154,11 @@ def _sure(text: str, marked: bool) -> bool:
     return len(text.split()) == 1 or bool(re.search(r"[=(){}<>;_]|::", text))
 
 
-def _a_setting(old: str, old_marked: bool, new: str, new_marked: bool) -> bool:
-    """`DEBUG to False` names a setting and its value: the text to replace is not said."""
-    return not old_marked and not new_marked and bool(_VALUE.fullmatch(new)) and re.fullmatch(r"[A-Za-z][\w.-]*", old) is not None
+def _a_setting(old: _Named, new: _Named) -> bool:
+    """`DEBUG to False` and `title to Hello` name a setting and its value: the text to replace is not said."""
+    if old.marked or new.marked or old.noun or not re.fullmatch(r"[A-Za-z][\w.-]*", old.text):
+        return False
+    return bool(_VALUE.fullmatch(new.text)) or old.text.lower() in _SETTINGS
 
 
 _SAYS = re.compile(
@@ -134,15 +168,14 @@ _SAYS = re.compile(
     r"(?:just\s+|only\s+|exactly\s+)*(?:(?:the|this|these|a)\s+(?:text|words?|lines?|string|message|phrase)\s*:?\s+)?(?P<x>\S.*?)\s*$",
     re.I | re.S,
 )
-_WITH = re.compile(rf"\bwith\s+(?:just\s+|only\s+)?(?P<x>{MASK}+){_TAIL}|:\s*(?P<y>{MASK}+)\s*$", re.I)
+_WITH = re.compile(rf"\bwith\s+(?:just\s+|only\s+)?(?P<x>{MASK}+)$|:\s*(?P<y>{MASK}+)$", re.I)
 _PUT = re.compile(
     r"\b(?:write|put|save|store|jot(?:\s+down)?|add|append|tack|stick|place|output)\s+(?:just\s+|only\s+)?"
     r"(?:(?:the|a|this)\s+)?(?P<noun>(?:new\s+)?(?:line|text|words?|string|sentence|note|message)\s+(?:that\s+says\s+|saying\s+)?)?"
     r"(?P<x>\S.*?)(?:\s+(?:down|on|onto))?(?:\s*(?:,|and)?\s*(?:to|at)\s+the\s+(?:very\s+)?(?:end|bottom)(?:\s+of)?)?"
-    r"(?:\s+(?:in|into|to|as|on|onto|inside)(?:\s+(?:a|the)(?:\s+new)?\s+file)?(?:\s+(?:called|named))?)?"
-    + _TAIL,
+    r"(?:\s+(?:in|into|to|as|on|onto|inside)(?:\s+(?:a|the)(?:\s+new)?\s+file)?(?:\s+(?:called|named))?)?$",
     re.I | re.S,
-)  # fmt: skip
+)
 _EMPTY = re.compile(r"\b(?:an?|new|the)?\s*(?:empty|blank)\s+(?:new\s+)?(?:\w+\s+)?(?:file|document|script|module|\Z)|\b(?:empty|blank)\s*$|^\W*touch\b|\bwith nothing in it\b", re.I)
 _DESCRIBED = re.compile(
     r"(?:a|an|the|some|one|two|three|my|our|your|all|every|each|several|its?|this|that|what|whatever|everything|nothing|something)\b", re.I
@@ -158,13 +191,14 @@ def content(reading: Reading, path: Entity | None) -> Content | None:
     match = _SAYS.search(masked)
     if match and not (path is not None and match.start() < path.start and _reads_before(match)):
         return _said(reading, match)
-    match = _WITH.search(masked)
+    ended = _END.sub("", masked)
+    match = _WITH.search(ended)
     if match:
         group = "x" if match["x"] else "y"
         return Content(literal(reading, *match.span(group))[0], match.span(group))
-    if _EMPTY.search(masked.rstrip(" .!?")):
+    if _EMPTY.search(ended):
         return Content("", (0, 0))
-    match = _PUT.search(masked)
+    match = _PUT.search(ended)
     if match and match["x"].strip(MASK + " ") == "":
         return Content(literal(reading, *match.span("x"))[0], match.span("x"))
     if match and path is not None and path.start >= match.end("x"):
@@ -184,9 +218,9 @@ def _said(reading: Reading, match: re.Match[str]) -> Content | None:
     text, marked = literal(reading, start, end)
     if marked:
         return Content(text, (start, end))
-    tail = re.match(rf"(?P<q>{MASK}+){_TAIL}", match["x"], re.I)
-    if tail:
-        return Content(literal(reading, start, start + tail.end("q"))[0], (start, end))
+    tail = _END.sub("", match["x"])
+    if tail and not tail.strip(MASK):
+        return Content(literal(reading, start, start + len(tail))[0], (start, end))
     if MASK in match["x"]:
         return None
     says = match["cue"].lower().startswith(("say", "read", "with the text", "with text", "with the word", "with the line"))

@@ -99,9 +99,15 @@ class Scope:
         return bool(_nearest(self.exclude, path, name, folder)) if self.git else False
 
     @property
-    def takes_back(self) -> bool:
-        """Whether the root's .pegboardignore shows what others hide: rg knows no such thing."""
-        return any(cut == self.root and rules.negates for rules, cut in self.own)
+    def beyond_rg(self) -> bool:
+        """Whether rg cannot be told these rules: negations that must beat a file which rg holds to be stronger.
+
+        Such are those in the root's .pegboardignore, and those in an .ignore above this folder, against a .gitignore
+        below it.
+        """
+        back = any(cut == self.root and rules.negates for rules, cut in self.own)
+        outer = (rules.negates and cut < len(self.path) for chain in self.kinds[:GIT] for rules, cut in chain)
+        return back or any(outer)
 
     def lines(self) -> Iterator[bytes]:
         """The rules from outside of this folder, as lines of one ignore file at the root, the weakest first.

@@ -88,8 +88,8 @@ class _Search:
         return answer
 
     async def _by_rg(self, rg: str, limit: int | None) -> Answer:
-        own_walk = self.job.links or (self.place.scope is not None and self.place.scope.takes_back)
-        if self.place.named or not own_walk or (self.job.ignored and not self.job.links):
+        ruled = not self.job.ignored and self.place.scope is not None and self.place.scope.beyond_rg
+        if self.place.named or not (self.job.links or ruled):
             return await ask(rg_argv(rg, self.job), self.job, limit, self.wanted, self.run)
         listing = msgspec.structs.replace(self.job, mode="list")
         listed = await ask(

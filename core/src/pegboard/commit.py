@@ -1,0 +1,118 @@
+"""`ctx.commit()`: the workspace's edit lock, held from compare to rename, and what is written down when it is released."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pegboard.context import Commit
+from pegboard.errors import Interrupted, ToolError
+
+if TYPE_CHECKING:
+    from pegboard.contexts import RunContext
+    from pegboard.kit.writer import Writer
+    from pegboard.running import Grant, Runner
+
+try:
+    import fcntl
+except ImportError:  # Windows: see session.log
+    fcntl = None  # type: ignore[assignment]
+
+T = TypeVar("T")
+_LOCK_WAIT = 30.0
+
+
+def here(function: Callable[[], T]) -> T:
+    """Call on this thread; worker threads have another way to the loop."""
+    return function()
+
+
+class EditCommit(Commit):
+    """The workspace's edit lock, from compare to rename; on leaving, undo spans and own edits are written down."""
+
+    def __init__(self, context: RunContext, runner: Runner, grant: Grant) -> None:
+        self.on_loop: Callable[[Callable[[], Any]], Any] = here
+        self._context = context
+        self._runner = runner
+        self._grant = grant
+        self._fd: int | None = None
+        self._writer: Writer | None = None
+
+    def __enter__(self) -> Writer:
+        deadline = time.monotonic() + _LOCK_WAIT
+        while not self._try():
+            self._overdue(deadline)
+            time.sleep(0.01)
+        return self._open()
+
+    async def __aenter__(self) -> Writer:
+        deadline = time.monotonic() + _LOCK_WAIT
+        while not self._try():
+            self._overdue(deadline)
+            await asyncio.sleep(0.01)
+        return self._open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self._context.committing = False
+        writer, self._writer = self._writer, None
+        try:
+            if writer is not None and writer.changes:
+                self.on_loop(lambda: self._write_down(writer))
+        finally:
+            if self._fd is not None:
+                os.close(self._fd)
+                self._fd = None
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    def _open(self) -> Writer:
+        from pegboard.kit.writer import Writer
+
+        self._alive()
+        self._context.committing = True
+        self._writer = Writer(self._context.workspace, expect=self._grant.shown, alive=self._alive)
+        self._writer.undo_id = self._grant.call.id if self._runner.session.folder is not None else None
+        return self._writer
+
+    def _alive(self) -> None:
+        if not self._grant.running.check():
+            raise Interrupted(self._grant.running.why or "person", "The call was stopped; nothing more was changed.")
+
+    def _write_down(self, writer: Writer) -> None:
+        self._runner.session.save_undo(self._grant.call.id, writer.changes)
+
+    def _try(self) -> bool:
+        if self._runner.locks is None or fcntl is None:
+            return True
+        if self._fd is None:
+            self._runner.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+            name = hashlib.blake2b(os.fsencode(self._context.workspace.root), digest_size=12).hexdigest()
+            self._fd = os.open(self._runner.locks / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _overdue(self, deadline: float) -> None:
+        self._alive()
+        if time.monotonic() > deadline:
+            raise ToolError(
+                "another process has been changing files in this workspace for 30 s; nothing was changed. Try again later."
+            )
+
+
+def lock_folder(state: Path) -> Path:
+    """Where edit locks of all workspaces are kept."""
+    return state / "locks"

@@ -1,0 +1,98 @@
+"""Which installed plugins are on, and what they register: the law of roles (design, Hooks) in one place.
+
+Installing may narrow what an agent does; only naming in the user's own file may widen it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from pegboard import plugins
+from pegboard.config.load import Loaded
+from pegboard.entries import Entry
+from pegboard.errors import PluginError
+from pegboard.registry import Registry, SetInfo, matches
+from pegboard.tool import BadTool, Tool
+
+ALWAYS_ON = "core"
+"""The set that `toolSets` cannot switch off."""
+
+
+def is_on(entry: Entry, loaded: Loaded, without_guard: frozenset[str]) -> bool:
+    """Whether an installed plugin is loaded: the law of roles (design, Hooks)."""
+    config = loaded.config
+    match entry.group:
+        case "pegboard.toolsets":
+            selected = config.toolSets is None or entry.name in config.toolSets or entry.name == ALWAYS_ON
+            return selected and config.tools.switches.get(entry.name, True) and entry.name not in config.plugins.disable
+        case "pegboard.guards":
+            return entry.name not in without_guard
+        case "pegboard.approvers":
+            return entry.name in config.plugins.approvers and loaded.origin("plugins.approvers").layer == "user"
+        case "pegboard.rewriters":
+            return entry.name in config.plugins.rewriters and loaded.origin("plugins.rewriters").layer == "user"
+        case "pegboard.renderers" | "pegboard.observers" | "pegboard.prompts":
+            return entry.name not in config.plugins.disable
+        case _:
+            return False
+
+
+def insist_on_guards(plugged: plugins.Loaded) -> None:
+    for failure in plugged.failures:
+        if failure.entry.group == "pegboard.guards":
+            raise PluginError(
+                failure.entry.name,
+                f"the guard {failure.entry.name!r} did not load ({failure.error}); nothing was started, since it may "
+                f"protect something. Mend or uninstall {failure.entry.distribution}, "
+                f"or start with --without-guard {failure.entry.name}.",
+            )
+
+
+def register(plugged: plugins.Loaded, entries: Sequence[Entry], loaded: Loaded, notes: list[str]) -> Registry:
+    registry = Registry()
+    on = {plugin.entry.name for plugin in plugged.plugins}
+    for entry in entries:
+        if entry.group == "pegboard.toolsets":
+            registry.sets[entry.name] = SetInfo(
+                name=entry.name, distribution=entry.distribution, version=entry.version, loaded=entry.name in on
+            )
+    for plugin, functions in plugged.contributed("pegboard_tools"):
+        for function in functions:
+            try:
+                tool = Tool.of(function, owner=plugin.entry.name, set=plugin.entry.name)
+            except BadTool as error:
+                notes.append(f"plugin {plugin.entry.name!r}: {error}; that tool is left out")
+                continue
+            if not _switched_on(tool, loaded):
+                continue
+            left_out = registry.add(tool)
+            if left_out:
+                notes.append(left_out)
+    return registry
+
+
+def _switched_on(tool: Tool, loaded: Loaded) -> bool:
+    """`[tools] NAME = false`: off, not merely denied (decisions 11, 13, 18)."""
+    return all(on or not matches(token, tool) for token, on in loaded.config.tools.switches.items())
+
+
+def unknown_sets(loaded: Loaded, entries: Sequence[Entry]) -> list[str]:
+    known = [entry.name for entry in entries if entry.group == "pegboard.toolsets"]
+    notes = []
+    for name in loaded.config.toolSets or ():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1, 0.5)
+            hint = f"did you mean {near[0]}? " if near else ""
+            notes.append(
+                f"toolSets: no set {name!r} is installed; {hint}it would come with a package such as pegboard-tools-{name}"
+            )
+    return notes
+
+
+def where(loaded: Loaded, table: str) -> str:
+    """The file and line of a plugin's table, for its errors."""
+    for key, origin in loaded.origins.items():
+        if key.split(".")[0] == table and origin.source:
+            return f"{origin.source.file}:{origin.source.line}"
+    return f"[{table}]"

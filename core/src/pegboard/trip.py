@@ -1,0 +1,110 @@
+"""A call under way: what is known of it at each stage, and what is made of that at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from pegboard.activity import summary_of
+from pegboard.arguments import Shaped
+from pegboard.calls import Ask, BlockName, Call, Decision, OutcomeName, Record, Touch, Why
+from pegboard.events import CallAsked, CallFinished
+from pegboard.lane import Lane
+from pegboard.outcome import Product
+from pegboard.running import Grant
+from pegboard.tool import Tool
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Trip(msgspec.Struct, gc=False):
+    """What is known of a call so far; `record` is made from it wherever the call ends.
+
+    `pending`: an event that goes to the log with the next one, when nothing can happen in between."""
+
+    call: Call
+    requested: str
+    lane: Lane
+    turn: int | None
+    logged: bool
+    began: float
+    tool: Tool | None = None
+    preset: Mapping[str, Any] | None = None
+    shaped: Shaped | None = None
+    touches: list[Touch] = []
+    concern: Ask | None = None
+    decision: Decision | None = None
+    started: bool = False
+    grant: Grant | None = None
+    pending: CallAsked | None = None
+
+    def asked(self, call_id: str) -> CallAsked:
+        """`call_asked` under this id, as the caller wrote it."""
+        call, tool = self.call, self.tool
+        if not call.id:
+            self.call = Call(id=call_id, name=call.name, arguments=call.arguments, caller=call.caller)
+        return CallAsked(
+            turn=self.turn,
+            lane=self.lane.name,
+            id=call_id,
+            tool=tool.name if tool else None,
+            requested=call.name,
+            set=tool.set if tool else None,
+            arguments=call.arguments,
+            summary=summary_of(tool, call.name, call.arguments),
+        )
+
+    def rename(self, name: str, shaped: Shaped) -> None:
+        """From here on the call goes under its tool's name and with its canonical arguments."""
+        call = self.call
+        self.call = Call(id=call.id, name=name, arguments=_decode(shaped.body), caller=call.caller)
+
+    def printed(self) -> str:
+        """What the call has printed so far."""
+        return self.grant.printed() if self.grant else ""
+
+    def record(
+        self, outcome: OutcomeName, block: BlockName | None, why: Why | None, product: Product, session: str, ms: float
+    ) -> Record:
+        """What became of the call, as a value."""
+        tool, call, shaped = self.tool, self.call, self.shaped
+        return Record(
+            id=call.id,
+            tool=tool.name if tool else None,
+            requested=self.requested,
+            set=tool.set if tool else None,
+            arguments=call.arguments,
+            dropped=list(shaped.dropped) if shaped else [],
+            outcome=outcome,
+            block=block,
+            why=why,
+            text=product.text,
+            data=product.data,
+            truncated=product.truncated,
+            full_output=product.full_output,
+            decision=self.decision,
+            session=session,
+            duration_ms=ms,
+            blocks=product.blocks,
+        )
+
+    def finished(self, record: Record) -> CallFinished:
+        """The same as the log has it."""
+        return CallFinished(
+            turn=self.turn,
+            lane=self.lane.name,
+            id=record.id,
+            outcome=record.outcome,
+            block=record.block,
+            why=record.why,
+            text=record.text,
+            data=record.data,
+            truncated=record.truncated,
+            full_output=record.full_output,
+            decision=record.decision,
+            duration_ms=record.duration_ms,
+            dropped=record.dropped,
+            blocks=record.blocks,
+        )

@@ -1,0 +1,284 @@
+"""Configuration: layers and origins, types, unknown keys, and what an untrusted project may say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pegboard.calls import Source
+from pegboard.config.load import Loaded, Origin, load
+from pegboard.config.schema import DEFAULT_PERMISSION, Config, known_keys
+from pegboard.errors import ConfigError
+
+
+class Place:
+    """A root and a user's file, and what `load` makes of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "user" / "config.toml"
+        self.root = folder / "work"
+        self.file.parent.mkdir(exist_ok=True)
+        self.root.mkdir(exist_ok=True)
+
+    def load(
+        self, text: str | None = None, /, *, entries: tuple[str, ...] = (), flags: Any = None, **environ: str
+    ) -> Loaded:
+        if text is not None:
+            self.file.write_text(text, "utf-8")
+        return load(
+            user_file=self.file,
+            root=str(self.root),
+            environ={f"PEGBOARD_{key}": value for key, value in environ.items()},
+            flags=flags or {},
+            entries=frozenset(entries),
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_without_files_every_key_has_its_default(place: Place) -> None:
+    loaded = place.load()
+    assert loaded.config == Config()
+    assert (loaded.origins, loaded.notes) == ({}, [])
+    assert loaded.origin("search.max_hits") == Origin("default")
+
+
+@pytest.mark.row("U-060")
+def test_output_limits_as_shipped(place: Place) -> None:
+    output = place.load().config.output
+    assert (output.max_bytes, output.max_lines, output.max_chars) == (51_200, 2_000, 30_000)
+
+
+@pytest.mark.row("R-092", "R-088", "R-077")
+def test_permissions_as_shipped(place: Place) -> None:
+    config = place.load().config
+    assert DEFAULT_PERMISSION | {"read": "allow", "list": "allow", "edit": "ask", "bash": "ask"} == DEFAULT_PERMISSION
+    assert DEFAULT_PERMISSION | {"web": "allow", "mcp": "ask"} == DEFAULT_PERMISSION
+    assert (config.tools.allow, config.tools.deny) == ([], [])
+
+
+@pytest.mark.row("R-091", "R-093")
+def test_switches_as_shipped(place: Place) -> None:
+    config = place.load().config
+    assert config.tool_calling is True
+    assert config.project_instructions == "AGENTS.md"
+    assert config.toolSets is None
+
+
+def test_a_later_layer_wins_key_by_key(place: Place) -> None:
+    text = "model = 'user/one'\n[search]\nmax_hits = 1\nmax_line_chars = 11\nrequire_git = true\n"
+    loaded = place.load(text, flags={"search.max_hits": 3}, SEARCH_MAX_HITS="2", SEARCH_MAX_LINE_CHARS="22")
+    search = loaded.config.search
+    assert (search.max_hits, search.max_line_chars, search.require_git) == (3, 22, True)
+    assert loaded.config.model == "user/one"
+    layers = [loaded.origin(f"search.{k}").layer for k in ("max_hits", "max_line_chars", "require_git", "engine")]
+    assert layers == ["flag", "environment", "user", "default"]
+
+
+def test_an_origin_names_file_and_line(place: Place) -> None:
+    text = "# a comment\nmodel = 'x/y'\n\n[tool_permission]\n# another\nedit = 'allow'\nbash_allow = [\n  'ls',\n]\n"
+    loaded = place.load(text)
+    file = str(place.file)
+    assert loaded.origin("model") == Origin("user", Source(file, 2))
+    assert loaded.origin("tool_permission.edit") == Origin("user", Source(file, 6))
+    assert loaded.origin("tool_permission.bash_allow") == Origin("user", Source(file, 7))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("a = 1\n[search]\nmax_hits = 'many'\n", 3, ["search.max_hits", "int", "str"]),
+        ("tool_calling = 'yes'\n", 1, ["tool_calling", "bool"]),
+        ("\n[tools]\nallow = 'grep'\n", 3, ["tools.allow", "array"]),
+        ("\n[tools]\ngrep = 'off'\n", 3, ["tools.grep", "bool"]),
+        ("[tool_permission]\nread = 'allow'\nedit = 'perhaps'\n", 3, ["tool_permission.edit", "allow, ask, deny"]),
+        ("[paths]\noutside = 'sometimes'\n", 2, ["paths.outside"]),
+        ("search.max_hits = 'x'\n", 1, ["search.max_hits"]),
+        ("[search]\nmax_hits = 1\nmax_hits = 2\n", 3, ["not valid TOML"]),
+        ("model =\n", 1, ["not valid TOML"]),
+    ],
+)
+def test_a_wrong_value_is_told_with_file_line_and_what_was_expected(
+    place: Place, text: str, line: int, says: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        place.load(text)
+    assert str(caught.value).startswith(f"{place.file}:{line}: ")
+    assert caught.value.line == line
+    for part in (*says, "nothing was started"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"SEARCH_MAX_HITS": "many"}, ["search.max_hits", "PEGBOARD_SEARCH_MAX_HITS", "int"]),
+        ({"TOOL_PERMISSION_EDIT": "maybe"}, ["tool_permission.edit", "PEGBOARD_TOOL_PERMISSION_EDIT"]),
+        ({"flags": {"search.max_hits": "many"}}, ["search.max_hits", "command line"]),
+        ({"flags": {"tool_permission.edit": "no"}}, ["tool_permission.edit", "command line"]),
+    ],
+)
+def test_a_wrong_value_from_elsewhere_is_told_with_its_place(place: Place, given: Any, says: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        place.load(**given)
+    for part in (*says, "nothing was started"):
+        assert part in str(caught.value)
+
+
+def test_the_first_wrong_layer_is_told_even_if_a_later_one_would_cover_it(place: Place) -> None:
+    with pytest.raises(ConfigError, match=re.escape("config.toml:2")):
+        place.load("[search]\nmax_hits = 'many'\n", flags={"search.max_hits": 3})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "key", "value"),
+    [
+        ("SEARCH_MAX_HITS", "7", "search.max_hits", 7),
+        ("SEARCH_REQUIRE_GIT", "true", "search.require_git", True),
+        ("SEARCH_ENGINE", "python", "search.engine", "python"),
+        ("SEARCH_ENGINE", '"python"', "search.engine", "python"),
+        ("MODEL", "openai/gpt-5", "model", "openai/gpt-5"),
+        ("MODEL", "offline", "model", "offline"),
+        ("TOOLSETS", "git,web", "toolSets", ["git", "web"]),
+        ("TOOLSETS", '["git"]', "toolSets", ["git"]),
+        ("TOOLSETS", "", "toolSets", []),
+        ("TOOLS_DENY", "grep, git:*", "tools.deny", ["grep", "git:*"]),
+        ("PLUGINS_GUARD_TIMEOUT", "3", "plugins.guard_timeout", 3.0),
+        ("PROJECT_INSTRUCTIONS", "", "project_instructions", ""),
+        ("PROJECT_INSTRUCTIONS", "12", "project_instructions", "12"),
+        ("MODEL", "1.5", "model", "1.5"),
+    ],
+)
+def test_environment_text_is_read_as_its_key_wants(place: Place, name: str, text: str, key: str, value: Any) -> None:
+    loaded = place.load(**{name: text})
+    node: Any = loaded.config
+    for part in key.split("."):
+        node = getattr(node, part)
+    assert node == value
+    assert loaded.origin(key).layer == "environment"
+
+
+def test_a_permission_key_can_be_set_in_every_layer(place: Place) -> None:
+    loaded = place.load(
+        "[tool_permission]\nedit = 'allow'\nstrange = 'deny'\n",
+        flags={"tool_permission.mcp": "deny"},
+        TOOL_PERMISSION_BASH="deny",
+    )
+    assert loaded.config.tool_permission.actions == {"edit": "allow", "strange": "deny", "bash": "deny", "mcp": "deny"}
+
+
+def test_other_keys_of_tools_are_switches(place: Place) -> None:
+    tools = place.load("[tools]\nbash = false\ngit = true\ndeny = ['x']\n").config.tools
+    assert tools.switches == {"bash": False, "git": True}
+    assert tools.deny == ["x"]
+
+
+def test_an_unknown_name_is_told_with_the_nearest_and_starts_all_the_same(place: Place) -> None:
+    text = "modle = 'x/y'\n[serach]\nmax_hits = 1\n[search]\nmax_hit = 2\n[zzzzz]\na = 1\n[ui]\nctrlc = 'turn'\n"
+    loaded = place.load(text)
+    assert loaded.config == Config(tables={"serach": {"max_hits": 1}, "zzzzz": {"a": 1}})
+    notes = "\n".join(loaded.notes)
+    assert "config.toml:1: unknown setting 'modle' is ignored; did you mean model?" in notes
+    assert "config.toml:2: unknown table 'serach' is ignored; did you mean search?" in notes
+    assert "config.toml:5: unknown setting 'search.max_hit' is ignored; did you mean max_hits?" in notes
+    assert re.search(r"config.toml:6: unknown table 'zzzzz' is ignored$", notes, re.MULTILINE)
+    assert "did you mean ctrl_c?" in notes
+
+
+def test_a_plugins_table_is_known_by_its_name_and_kept_for_it(place: Place) -> None:
+    text = "[words]\nlimit = 3\n[words.deep]\na = 1\n"
+    loaded = place.load(text, entries=("words",))
+    assert loaded.notes == []
+    assert loaded.config.tables["words"] == {"limit": 3, "deep": {"a": 1}}
+    assert loaded.origin("words.limit") == Origin("user", Source(str(place.file), 2))
+    assert "did you mean words?" in place.load("[wrods]\nlimit = 3\n", entries=("words",)).notes[0]
+
+
+def test_a_projects_own_file_is_ignored_and_that_is_said(place: Place) -> None:
+    project = place.root / ".pegboard"
+    project.mkdir()
+    (project / "config.toml").write_text("[tool_permission]\nedit = 'allow'\nbash = 'allow'\n")
+    loaded = place.load()
+    assert loaded.config == Config()
+    assert len(loaded.notes) == 1 and ".pegboard/config.toml is ignored" in loaded.notes[0]
+
+
+def test_a_projects_file_that_cannot_be_read_harms_nobody(place: Place) -> None:
+    project = place.root / ".pegboard"
+    project.mkdir()
+    (project / "config.toml").write_bytes(b"\xff\xfe not toml")
+    assert place.load().config == Config()
+
+
+def test_a_users_file_that_is_not_text_is_told(place: Place) -> None:
+    place.file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        place.load()
+
+
+@pytest.mark.row("R-076")
+def test_deny_lists_are_joined_over_the_layers_never_replaced(place: Place) -> None:
+    text = "[tools]\ndeny = ['a', 'b']\nallow = ['x']\n[words]\nprotected = ['p']\n"
+    flags = {"tools.deny": ["c", "a"], "tools.allow": ["y"], "words.protected": ["q"]}
+    loaded = place.load(text, entries=("words",), flags=flags, TOOLS_DENY="d")
+    assert loaded.config.tools.deny == ["a", "b", "d", "c"]
+    assert loaded.config.tools.allow == ["y"]
+    assert loaded.config.tables["words"]["protected"] == ["p", "q"]
+    assert loaded.origin("tools.deny: b") == Origin("user", Source(str(place.file), 2))
+    assert loaded.origin("tools.deny: d").layer == "environment"
+    assert place.load(flags={"tools.deny": []}).config.tools.deny == ["a", "b"]
+
+
+def test_a_table_where_an_earlier_layer_had_a_value_takes_its_place(place: Place) -> None:
+    assert place.load("zzz = 3\n", flags={"zzz.a": 1}).config.tables == {"zzz": {"a": 1}}
+
+
+@pytest.mark.parametrize("text", ["tools = 3\n", "search = []\n", "tool_permission = 'allow'\n", "providers = 1\n"])
+def test_a_table_that_is_none_is_told_and_not_stumbled_over(place: Place, text: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(text.split(" ")[0])):
+        place.load(text)
+
+
+def test_a_flag_below_a_value_of_another_kind_is_told(place: Place) -> None:
+    with pytest.raises(ConfigError):
+        place.load("search = 3\n", flags={"search.max_hits": 3})
+
+
+# --- properties -------------------------------------------------------------------------------------------------------
+
+VALUES = st.integers(-5, 5) | st.booleans() | st.sampled_from(["allow", "x", ""]) | st.lists(st.just("a"), max_size=2)
+KEYS = st.sampled_from([*known_keys(), "tools.grep", "words.limit", "zzz", "zzz.a", "providers.x.kind"])
+
+
+def toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return msgspec.json.encode(value).decode()
+
+
+@settings(max_examples=150, deadline=None)
+@given(user=st.dictionaries(KEYS, VALUES, max_size=4), flags=st.dictionaries(KEYS, VALUES, max_size=3))
+def test_any_settings_load_or_are_told_and_the_last_layer_wins(
+    tmp_path_factory: pytest.TempPathFactory, user: dict[str, Any], flags: dict[str, Any]
+) -> None:
+    place = Place(tmp_path_factory.mktemp("config"))
+    text = "".join(f"{key} = {toml(value)}\n" for key, value in user.items())
+    try:
+        loaded = place.load(text, flags=flags)
+    except ConfigError as error:
+        assert "nothing was started" in str(error)
+        return
+    for key in known_keys():
+        layer = "flag" if key in flags else "user" if key in user else "default"
+        origin = loaded.origin(key)
+        assert origin.layer == layer, key
+        if layer == "user":
+            assert origin.source == Source(str(place.file), list(user).index(key) + 1)
