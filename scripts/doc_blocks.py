@@ -8,7 +8,8 @@
     console   lines after `$ ` are typed at a terminal, and what comes must be what stands below them. A line `...` stands
               for any lines; ids, times and folders may differ; questions are answered as they were answered there.
 
-Blocks of one page share a folder, a copy of examples/word-count, and run in order. Any other language, or none, is an error.
+Blocks of one page share a folder, a copy of examples/word-count, and run in order. A page of an example finds that example
+installed. Any other language, or none, is an error.
 `--record` writes what was printed into the pages. Exit 1 when something is wrong; each is printed as page:line.
 """
 
@@ -70,6 +71,8 @@ class Place:
         self.root, self.site = self.top / "word-count", self.top / "site"
         self.site.mkdir()
         shutil.copytree(WORKSPACE, self.root, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        if self.page.is_relative_to(ROOT / "examples"):
+            install(tomllib.loads((self.page.parent / "pyproject.toml").read_text("utf-8"))["project"], self)
         subprocess.run(["git", "init", "--quiet"], cwd=self.root, env=self.environ(), check=True)
 
     def environ(self, config: Path | None = None) -> dict[str, str]:
@@ -77,7 +80,7 @@ class Place:
         kept = {n: v for n, v in os.environ.items() if not n.startswith(("PEGBOARD_", "GIT_", "XDG_"))}
         return kept | {
             "PATH": os.pathsep.join([str(PROGRAMS), kept.get("PATH", os.defpath)]),
-            "PYTHONPATH": os.pathsep.join([str(self.site), str(self.page.parent)]),
+            "PYTHONPATH": os.pathsep.join(map(str, [self.site, self.page.parent, self.page.parent / "src"])),
             "PYTHONWARNINGS": "ignore::DeprecationWarning",
             "HOME": str(self.top),
             "XDG_CONFIG_HOME": str(config or self.top / ".config"),
@@ -138,15 +141,15 @@ def run_toml(block: Block, place: Place) -> None:
 
 
 def install(project: dict[str, object], place: Place) -> None:
-    """Put the Python block before this one where an installed package would be."""
+    """Make a project an installed one: its metadata, and as its modules the Python block before it, if there is one."""
     groups = project.get("entry-points")
-    if not isinstance(groups, dict) or place.python is None:
-        raise Wrong("a project without entry points, or without a Python block before it")
+    if not isinstance(groups, dict):
+        raise Wrong("a project without entry points")
     lines: list[str] = []
     for group, entries in groups.items():
         lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
-        for value in entries.values():
-            (place.site / f"{value.partition(':')[0]}.py").write_text(place.python, "utf-8")
+        for value in entries.values() if place.python is not None else ():
+            (place.site / f"{value.partition(':')[0]}.py").write_text(place.python or "", "utf-8")
     name = str(project.get("name", "pegboard-page"))
     info = place.site / f"{name.replace('-', '_')}-0.1.0.dist-info"
     info.mkdir()
@@ -201,8 +204,8 @@ def played(block: Block, place: Place) -> str:
             answers=itertools.chain(ANSWER.findall(below), itertools.repeat("y")),
             show=shown.append,
         )
-        gap = "\n" if below.endswith("\n\n") else ""
-        out += f"{typed}\n{place.same(''.join(shown)).strip(chr(10))}\n{gap}".replace("\n\n\n", "\n\n")
+        printed = place.same("".join(shown)).strip("\n")
+        out += f"{typed}\n" + (f"{printed}\n" if printed else "") + ("\n" if below.endswith("\n\n") else "")
     return out
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from pegboard.blocks import Activity
 from pegboard.tool import Tool
+from pegboard.wire import encode
 
 GLYPHS: dict[str, tuple[str, str]] = {
     "read": ("←", "Read"),
@@ -102,4 +101,4 @@ def _short(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return value if isinstance(value, str) else encode(value).decode()

@@ -12,8 +12,8 @@ import msgspec
 
 from pegboard.blocks import AnyBlock
 from pegboard.calls import Answer, Result, Touch, Why
-from pegboard.errors import ToolError
 from pegboard.kit.output import Caps, cap_text
+from pegboard.wire import clean, encode, writable
 
 if TYPE_CHECKING:
     from pegboard.running import Grant
@@ -34,23 +34,14 @@ class Product(msgspec.Struct, kw_only=True):
 
 
 def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
-    """A tool's return value, capped (decision 41).
-
-    Raises:
-        ToolError: the value cannot be written as JSON; that is a fault of the tool.
-    """
+    """A tool's return value, capped (decision 41)."""
     declared = grant.tool.declaration
     if type(returned) is str and grant.sink is None and declared.note is None and len(returned) < caps.surely:
-        return Product(text=returned)
+        return Product(text=clean(returned))
     text, value, blocks = _parts(returned)
-    try:
-        data = None if value is None else msgspec.to_builtins(value, str_keys=True)
-        size = 0 if data is None else len(msgspec.json.encode(data))
-    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
-        raise ToolError(
-            f"{grant.tool.name} ran, and its result cannot be written as JSON ({error}). "
-            f"That is a fault of the plugin {grant.tool.owner!r}."
-        ) from None
+    text = clean(text)
+    data = None if value is None else _plain(value)
+    size = 0 if data is None else len(encode(data))
     allowed = _doubled(caps) if declared.pages else caps
     over = allowed.exceeded_by(text)
     capped = cap_text(text, allowed, declared.keep, grant.spool() if over else None)
@@ -70,6 +61,16 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
         full_output=full_output,
         note=_note(declared.note, returned),
     )
+
+
+def _plain(value: Any) -> Any:
+    """Plain JSON values; what JSON has no form for is shown. A tool that ran is not failed for it."""
+    try:
+        data = msgspec.to_builtins(value, str_keys=True)
+        msgspec.json.encode(data)
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError):
+        return writable(value)
+    return data
 
 
 def _parts(returned: Any) -> tuple[str, Any, list[AnyBlock]]:

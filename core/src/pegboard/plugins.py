@@ -79,6 +79,9 @@ def load_all(entries: Iterable[Entry], tables: Mapping[str, Mapping[str, Any]], 
             contributions = _register(entry, module, settings)
         except LoadProblem as problem:
             loaded.failures.append(Failure(entry=entry, what=problem.what, error=str(problem)))
+        except Exception as error:  # noqa: BLE001 - isolates plugins: looking at a stranger's module may raise anything
+            text = f"{type(error).__name__}: {error}"
+            loaded.failures.append(Failure(entry=entry, what="import", error=text))
         else:
             loaded.plugins.append(Plugin(entry=entry, settings=settings, contributions=contributions))
     return loaded
@@ -105,6 +108,9 @@ def _import(entry: Entry, modules: dict[str, Entry]) -> ModuleType:
     if other is not entry:
         raise LoadProblem("hook", f"its module {entry.value} already stands in {other.group} as {other.name!r}")
     module: Any = entry.module or import_guarded(entry)
+    api = getattr(module, "pegboard_api", hooks.API)
+    if api != hooks.API:
+        raise LoadProblem("version", f"it was written for version {api!r} of Pegboard's hooks; this is {hooks.API}")
     return module  # type: ignore[no-any-return]
 
 
@@ -119,7 +125,7 @@ def import_guarded(entry: Entry) -> Any:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # isolates plugins: a stranger's import may raise anything
         raise LoadProblem("import", f"{type(error).__name__}: {error}") from error
     return found
 
@@ -164,6 +170,11 @@ def _register(entry: Entry, module: ModuleType, settings: Any) -> dict[str, Any]
 def _call(name: str, impl: pluggy.HookImpl, settings: Any) -> Any:
     try:
         returned: Any = impl.function(settings) if "settings" in impl.argnames else impl.function()
-        return dict(returned) if name == "pegboard_renderers" else list(returned)
-    except (Exception, SystemExit) as error:
+        contributed = dict(returned) if name == "pegboard_renderers" else list(returned)
+    except (Exception, SystemExit) as error:  # isolates plugins: a stranger's hook may raise anything
         raise LoadProblem("hook", f"{name} raised {type(error).__name__}: {error}") from error
+    for one in contributed.values() if isinstance(contributed, dict) else contributed:
+        if not (isinstance(one, hooks.Fragment) if name == "pegboard_prompt" else callable(one)):
+            wanted = "a Fragment" if name == "pegboard_prompt" else "a function"
+            raise LoadProblem("hook", f"{name} returned {type(one).__name__} where {wanted} was expected")
+    return contributed

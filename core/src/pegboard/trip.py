@@ -15,6 +15,7 @@ from pegboard.lane import Lane
 from pegboard.outcome import Product
 from pegboard.running import Grant
 from pegboard.tool import Tool
+from pegboard.wire import writable
 
 _decode = msgspec.json.Decoder().decode
 
@@ -75,7 +76,7 @@ class Trip(msgspec.Struct, gc=False):
             tool=tool.name if tool else None,
             requested=self.requested,
             set=tool.set if tool else None,
-            arguments=call.arguments,
+            arguments=call.arguments if shaped else writable(call.arguments),
             dropped=list(shaped.dropped) if shaped else [],
             outcome=outcome,
             block=block,

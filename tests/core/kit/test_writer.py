@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Callable, Iterator
@@ -48,12 +49,12 @@ def snapshot(top: Path) -> dict[str, object]:
 
 
 @contextmanager
-def refused(top: Path, reason: str) -> Iterator[None]:
-    """The body raises DoorError with this reason and changes nothing, leaving no temporary file."""
+def refused(top: Path, reason: str, text: str = "") -> Iterator[None]:
+    """The body raises DoorError with this reason and text and changes nothing, leaving no temporary file."""
     before = snapshot(top)
     with pytest.raises(DoorError) as caught:
         yield
-    assert caught.value.reason == reason, caught.value
+    assert caught.value.reason == reason and text in str(caught.value), caught.value
     assert snapshot(top) == before
 
 
@@ -315,10 +316,8 @@ class TestWhatWasShownIsWritten:
         (root / "a.txt").write_bytes(b"ONE\ntwo\n")
         (root / "sub" / "new.txt").write_bytes(b"not shown\n")
         for path in ("a.txt", "sub/new.txt", "./sub/../a.txt"):
-            with refused(root, "changed"), pytest.raises(DoorError, match="was changed while you were asked") as caught:
+            with refused(root, "changed", "was changed while you were asked"):
                 writer.write(path, b"x\n")
-            if caught:
-                raise caught.value
 
     def test_gone_while_asked(self, root: Path, workspace: Workspace) -> None:
         writer = self.expecting(workspace, "a.txt")
@@ -365,7 +364,10 @@ class TestWhatWasShownIsWritten:
 
 
 class TestRaces:
-    def test_a_folder_swapped_for_a_link_never_leads_a_write_outside(self, root: Path, workspace: Workspace) -> None:
+    def test_a_folder_swapped_for_a_link_never_leads_a_write_outside(
+        self, root: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("pegboard.kit.atomic.os.fsync", lambda fd: None)
         stop = threading.Event()
         (root / "d").mkdir()
         (root / "d" / "f.txt").write_bytes(b"v\n")
@@ -373,24 +375,27 @@ class TestRaces:
         def swap() -> None:
             while not stop.is_set():
                 (root / "d").rename(root / "d2")
-                (root / "d").symlink_to("../outside")
-                (root / "d").unlink()
-                (root / "d2").rename(root / "d")
+                try:
+                    (root / "d").symlink_to("../outside")
+                    (root / "d").unlink()
+                    (root / "d2").rename(root / "d")
+                except OSError:  # the writer made a folder of that name
+                    shutil.rmtree(root / "d2")
 
         thread = threading.Thread(target=swap, daemon=True)
         thread.start()
         reasons: set[str] = set()
         try:
             for number in range(600):
-                try:
-                    Writer(workspace).write("d/f.txt", b"PWNED %d\n" % number)
-                    Writer(workspace).write(f"d/n{number}/x.txt", b"PWNED\n")
-                except DoorError as error:
-                    reasons.add(error.reason)
+                for path in ("d/f.txt", f"d/n{number}/x.txt"):
+                    try:
+                        Writer(workspace).write(path, b"PWNED %d\n" % number)
+                    except DoorError as error:
+                        reasons.add(error.reason)
         finally:
             stop.set()
             thread.join(5)
-        assert sorted(os.listdir(root.parent / "outside")) == ["f.txt"]
+        assert os.listdir(root.parent / "outside") == ["f.txt"]
         assert (root.parent / "outside" / "f.txt").read_bytes() == b"KEEP\n"
         assert "escapes" in reasons  # the race was on
 
@@ -490,7 +495,7 @@ class TestUndo:
             undo(workspace, Writer(workspace), change)
 
     @given(st.lists(st.binary(max_size=60), min_size=2, max_size=4))
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=30)
     def test_any_writes_are_undone_in_reverse(
         self, tmp_path_factory: pytest.TempPathFactory, contents: list[bytes]
     ) -> None:

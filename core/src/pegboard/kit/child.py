@@ -18,6 +18,8 @@ from pegboard.kit.tree import MARK, Process, Tree
 CHUNK = 256 * 1024
 LINGER_SECONDS = 0.2
 """How long the pipes are read on after the child exited, while something it left behind still holds them."""
+LATE_SECONDS = 0.002
+"""A turn of the loop that comes later than this after the last one makes the pieces smaller."""
 _PIPE_SIZE = 1024 * 1024
 _ORDINARY_PIPE = 64 * 1024
 _F_SETPIPE_SZ = 1031  # fcntl's own name for it exists on Linux only
@@ -122,7 +124,8 @@ class Child:
 class _ReadyChild(Child):
     """Linux: both pipes and a descriptor of the process in an epoll of its own, which the loop watches. No thread.
 
-    Each turn of the loop takes one piece of each pipe at most, so that many children share a loop fairly.
+    Each turn of the loop takes one piece of each pipe at most, and a smaller one where turns come late: many children
+    that print at once share a loop without holding it up.
     """
 
     def __init__(
@@ -136,6 +139,8 @@ class _ReadyChild(Child):
     ) -> None:
         super().__init__(loop, process, tree, fds, consume)
         self._pidfd = pidfd
+        self._piece = CHUNK
+        self._last_turn = 0.0
         self._epoll = select.epoll()
         self._epoll.register(pidfd, select.EPOLLIN)
         for fd in fds.values():
@@ -157,6 +162,11 @@ class _ReadyChild(Child):
         super().close()
 
     def _turn(self) -> None:
+        pause = self._loop.time() - self._last_turn
+        if pause > LATE_SECONDS:
+            self._piece = max(_ORDINARY_PIPE, self._piece // 2)
+        elif pause < LATE_SECONDS / 4:
+            self._piece = min(CHUNK, self._piece * 2)
         ready = {fd for fd, _ in self._epoll.poll(0)}
         for stream, fd in list(self._fds.items()):
             if fd in ready:
@@ -166,11 +176,12 @@ class _ReadyChild(Child):
         if self._pidfd in ready and not self.exited:
             self._epoll.unregister(self._pidfd)
             self._exit()
+        self._last_turn = self._loop.time()
 
     def _read(self, stream: Stream, fd: int) -> bool:
         """Take one piece; False when there is none."""
         try:
-            data = os.read(fd, CHUNK)
+            data = os.read(fd, self._piece)
         except BlockingIOError:
             return False
         if not data:

@@ -15,6 +15,7 @@ import msgspec
 
 from pegboard.errors import SessionError
 from pegboard.events import AnyEvent
+from pegboard.wire import encode
 
 try:
     import fcntl
@@ -24,7 +25,6 @@ except ImportError:  # Windows: one process a session, until a lock there is pro
 Entry: TypeAlias = AnyEvent | Callable[[], AnyEvent]
 """An event, or a function that makes it under the lock (for numbers that must not be given twice)."""
 
-_encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(AnyEvent).decode
 _CHUNK = 1 << 20
 
@@ -115,7 +115,7 @@ class FileLog:
                 # Frozen for everyone else: the number is part of making it, and known only under the lock.
                 msgspec.structs.force_setattr(event, "seq", self._seq + len(made) + 1)
                 made.append(event)
-                lines.append(_encode(event))
+                lines.append(encode(event))
             self._write(b"\n".join(lines) + b"\n")
             self._seq += len(made)
         for event in made:

@@ -19,7 +19,7 @@ _POLITE = re.compile(
     | why\ (?:don't|not)\ (?:you|we)\ | why\ not\ | how\ about\ (?:you\ |we\ )?(?=\w+) | what\ about\ 
     | (?:i|we)(?:'d|\ would)?(?:\ really|\ just|\ also)?\ (?:like|love|want|need|wish|wanna|have|prefer|gotta|hope)(?:\ for)?(?:\ you|\ u)?\ to\ (?:please\ )?
     | (?:i|we)\ (?:wanna|gotta)\ | (?:i'm|we're|i\ am|we\ are)\ (?:trying|looking|hoping|going|gonna)\ to\ 
-    | (?:let's|lets|let\ me|let\ us|lemme)\ | go\ ahead\ and\ | be\ (?:a\ dear|so\ kind|kind\ enough)(?:\ as)?\ (?:to|and)\ | help\ me\ (?:to\ |with\ )?
+    | (?:let's|lets|let\ me|let\ us|lemme)\ | go\ ahead\ and\ | be\ (?:a\ dear|so\ kind|kind\ enough)(?:\ as)?\ (?:to|and)\ | help\ me\ (?:to\ )?(?!with\b)
     | it\ would\ be\ (?:great|nice|lovely|good|helpful)\ (?:if\ (?:you|we)\ (?:could|would)|to)\ 
     | i(?:'d|\ would)\ appreciate\ it\ if\ you\ (?:could|would)\ | your\ (?:job|task)\ is\ to\ 
     | (?:i|we)\ (?:wonder|was\ wondering|forgot|forget|can't\ (?:remember|find|tell|see)|cannot\ (?:remember|find|tell)|don't\ (?:know|remember|recall)|
@@ -78,6 +78,19 @@ _DEFINES = re.compile(
     r"(?:a|an|some|another)\s+(?:joke|story|poem|song|fact|riddle)\b|what\s+does\s+(?:\w+\s+){1,3}mean\b)",
     re.I,
 )
+
+
+_HEDGED = re.compile(r"\b(?:maybe|perhaps|possibly|i\s+guess|not\s+sure|might|probably|or\s+so|i\s+think)\b", re.I)
+_ASKED = re.compile(r"\b(?:can|could|would|will)\s+(?:you|u|we|ya)\b|\bplease\b|\bpls\b|\bplz\b|\bmind\b", re.I)
+
+
+def hedged(request: str) -> str | None:
+    """Why an order that changes something is not one after all, from the request as it was put."""
+    if _HEDGED.search(request):
+        return "You do not sound sure about that."
+    if request.rstrip().endswith("?") and not _ASKED.search(request):
+        return "That is a question; I would not change anything on it."
+    return None
 
 
 def plain(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard_offline import targets, texts
 from pegboard_offline.entities import Entity, Kind, Reading, Tree
-from pegboard_offline.lexicon import lemma
+from pegboard_offline.lexicon import is_act, lemma
 from pegboard_offline.profile import Profile, Slot, Takes
 
 _ENTITY_FOR: dict[Takes, tuple[Kind, ...]] = {
@@ -76,7 +76,9 @@ def _take(slot: Slot, entities: list[Entity], filled: Filled) -> bool:
 
 def _fill_slot(tool: Profile, slot: Slot, reading: Reading, tree: Tree, filled: Filled) -> bool:
     match slot.takes:
-        case "read" | "edit" | "net" | "revision":
+        case "read":
+            return _take(slot, _unused(reading, filled, "file"), filled) or _take(slot, _readable(reading, filled), filled)
+        case "edit" | "net" | "revision":
             return _take(slot, _unused(reading, filled, *_ENTITY_FOR[slot.takes]), filled)
         case "list":
             return _take(slot, _folders(reading, filled), filled)
@@ -98,6 +100,13 @@ def _fill_slot(tool: Profile, slot: Slot, reading: Reading, tree: Tree, filled: 
         return False
     filled.put(slot, found.value, found.span, found.sure)
     return True
+
+
+def _readable(reading: Reading, filled: Filled) -> list[Entity]:
+    """Paths without an extension, where the verb is one that only files take."""
+    if not re.match(r"\W*(?:read|cat|print|dump|head|tail)\b", reading.text, re.I):
+        return []
+    return [e for e in _unused(reading, filled, "folder") if "/" in e.text and not e.text.endswith("/")]
 
 
 def _fill_listing(slot: Slot, reading: Reading, lists: bool, filled: Filled) -> bool:
@@ -161,7 +170,8 @@ def _fill_include(slot: Slot, reading: Reading, filled: Filled) -> None:
 
 def _fill_choice(tool: Profile, slot: Slot, reading: Reading, filled: Filled) -> None:
     """An enumeration takes a value that the request says outright (as a word of the same concept)."""
-    said = {word.lemma for word in reading.words} | set(reading.concepts)
+    asked = {word[1].lower() for word in re.finditer(r"\b(?:which|what|only(?: the)?|just(?: the)?)\s+(\w+)", reading.bare, re.I)}
+    said = {word.lemma for word in reading.words if is_act(word.lemma) or word.lemma in asked} | set(reading.concepts)
     for value in slot.fixed:
         if value != slot.default and lemma(value.lower()) in said:
             filled.put(slot, value, (0, 0))

@@ -23,9 +23,10 @@ STOP = frozenset(
 """Words that carry no choice. Acts among them (`get`, `give`) are read only through `PHRASES`."""
 
 ACTS: dict[str, str] = {
-    "see": """show display print view read see look open cat dump inspect peek check examine review reveal glance skim peruse
+    "see": """show display print view read see look open cat dump inspect peek examine review reveal glance skim peruse
         explain summarize summarise describe content contents guts innards insides body text say says said saying written
         contain contains preview head tail more less type output recite scroll study eyeball""",
+    "check": "check verify validate ensure confirm",
     "list": "list ls enumerate browse tree listing dir overview layout structure",
     "find": "find locate hunt spot discover identify whereabouts",
     "search": """search grep rg ripgrep mention mentions mentioned mentioning occurrence occurrences occur occurs usage usages use uses used
@@ -62,6 +63,7 @@ TOPICS: dict[str, str] = {
     "lint": "lint linter linters linting flake8 ruff eslint pylint lints",
     "format": "formatter formatting formatted prettier black tidy indent indentation",
     "web": "web internet online google duckduckgo website site webpage",
+    "oldest": "oldest initial earliest",
     "disk": "disk disks storage drive",
     "space": "space room free full",
     "memory": "memory ram",
@@ -74,9 +76,16 @@ TOPICS: dict[str, str] = {
     "packages": "package packages dependency dependencies module modules",
 }
 
-NEUTRAL = frozenset(
+PARTS = frozenset(
+    """line lines word words comment comments function functions method methods class classes variable variables string strings section
+    paragraph sentence header docstring docstrings statement statements import imports part half row rows column columns character
+    characters letter letters block blocks bug bugs key keys value values field fields entry entries""".split()  # noqa: SIM905
+)
+"""Parts of a file. Who names one does not mean the file; only a tool whose examples speak of it is meant."""
+
+NEUTRAL = PARTS | frozenset(
     """file files folder folders directory directories subfolder path paths project codebase code source sources workspace tree
-    log-file logs logfile happened happen unit left remaining line lines word words name names named called title string strings symbol function functions method methods class classes
+    log-file logs logfile work works working happened happen unit left remaining line lines word words name names named called title string strings symbol function functions method methods class classes
     variable variables constant identifier script scripts document documents page pages place places spot example current whole
     entire complete full raw exact exactly existing new blank empty typo typos spelling mistake misspelling misspelled error
     extension extensions pattern regex expression literal phrase term terms keyword token comment comments root cwd top-level
@@ -92,6 +101,10 @@ NEUTRAL = frozenset(
 PHRASES: tuple[tuple[str, str], ...] = (
     (r"(?:have|has|had)(?:n't| not) (?:\w+ ){0,2}(?:committed|commited|saved)", "state"),
     (r"which files (?:did|have|had) (?:i|we) (?:changed?|modif\w+|touch(?:ed)?|edit(?:ed)?)", "state"),
+    (r"(?:uncommitted|uncommited|unstaged|staged|pending|unsaved|modified|untracked|local) (?:changes|files|edits|work|stuff|modifications)", "state"),
+    (r"(?:very )?first commit", "oldest commit"),
+    (r"(?:which|what) (?:files?|modules?|scripts?|places?|code)(?: that| all)? (?:contain|mention|use|import|reference|have|call|include|define)s?", "search"),
+    (r"new file|new (?=\w+ file)", "make"),
     (r"look(?:ing|s)? for|keep an eye out for|hunt(?:ing)? (?:down|for)|turn up", "search"),
     (r"(?:look|peek|dig|glance)(?:ing)? (?:at|in|into|inside|through|over)|have a (?:look|peek)|take a (?:look|peek)", "see"),
     (r"bring up|pull up|go (?:over|through)|walk me through|spit out|give me|gimme|hand me|lemme see|get me", "see"),
@@ -121,17 +134,17 @@ PHRASES: tuple[tuple[str, str], ...] = (
     (r"search the (?:web|internet|net)|look up|on the (?:web|net)", "web search"),
     (r"add(?:ed|ing)? (?=.{1,200} to (?:the (?:end|bottom) of )?\S)|tack on", "append make"),
     (r"get(?= {9,})", "fetch"),
-    (r"what (?:does|do|did)", "see"),
+    (r"(?:what|how) (?:does|do|did)", "see"),
 )
 """Expressions of several words, tried on lower-case text before single words are."""
 
 ACTS_OF: dict[str, dict[str, float]] = {
-    "read": {"see": 1.0, "fetch": 0.6, "list": 0.2, "find": 0.2},
-    "list": {"list": 1.0, "see": 0.9, "find": 0.3, "count": 0.3},
+    "read": {"check": 0.8, "see": 1.0, "fetch": 0.6, "list": 0.2, "find": 0.2},
+    "list": {"check": 0.5, "list": 1.0, "see": 0.9, "find": 0.3, "count": 0.3},
     "find": {"find": 1.0, "list": 0.9, "see": 0.7, "search": 0.7, "count": 0.7, "fetch": 0.4},
-    "search": {"search": 1.0, "find": 0.9, "see": 0.5, "list": 0.5, "count": 0.6},
+    "search": {"check": 0.6, "search": 1.0, "find": 0.9, "see": 0.5, "list": 0.5, "count": 0.6},
     "run": {"run": 1.0},
-    "fetch": {"fetch": 1.0, "see": 0.9, "list": 0.2, "find": 0.2},
+    "fetch": {"check": 0.8, "fetch": 1.0, "see": 0.9, "list": 0.2, "find": 0.2},
     "write": {"make": 1.0, "append": 0.9},
     "replace": {"change": 1.0, "erase": 0.8, "make": 0.1},
 }

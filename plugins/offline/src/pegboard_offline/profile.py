@@ -52,7 +52,8 @@ class Profile:
     """A tool as the router knows it.
 
     special: its examples are about something of their own (a topic, an act of no other nature), so that a request must be
-    about it too. own: how many of the examples speak of each such thing."""
+    about it too. own: how many of the examples speak of each such thing.
+    acts, words: what the examples name."""
 
     offer: ToolOffer
     slots: tuple[Slot, ...]
@@ -61,6 +62,7 @@ class Profile:
     special: bool
     own: Counter[str]
     acts: frozenset[str]
+    words: frozenset[str]
 
     def slots_for(self, *takes: Takes) -> list[Slot]:
         """The parameters that take one of these."""
@@ -81,7 +83,8 @@ def profile(offer: ToolOffer) -> Profile:
         about += bool(rare)
     special = nature == "other" or (len(examples) > 0 and about / len(examples) >= 0.6)
     acts = frozenset(concept for example in examples for concept in example.features)
-    return Profile(offer, slots, nature, examples, special, own, acts)
+    words = frozenset(word.lemma for example in examples for word in example.words)
+    return Profile(offer, slots, nature, examples, special, own, acts, words)
 
 
 def _slots(offer: ToolOffer) -> tuple[Slot, ...]:

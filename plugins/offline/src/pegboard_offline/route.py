@@ -10,21 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
 from pegboard.models import ToolOffer
 
-from pegboard_offline.doubts import doubt, plain
+from pegboard_offline.doubts import doubt, hedged, plain
 from pegboard_offline.entities import Entity, Reading, Tree, Word, read
 from pegboard_offline.fill import Filled, fill
-from pegboard_offline.lexicon import ACTS_OF, COMMON, TOPICS, is_act, is_world_act
+from pegboard_offline.lexicon import ACTS_OF, COMMON, PARTS, TOPICS, is_act, is_world_act, vocabulary
 from pegboard_offline.profile import Profile, profile
 from pegboard_offline.steps import Step, pronoun, split
 
 ENOUGH = 3.1
 """The score from which a choice is acted on. Chosen on the shared requests and the chit-chat of the tests."""
 BEST = 5.5
+OWN = 0.35
+"""How much of a special tool's own a request must name."""
 MAX_CHARS = 2_000
 """A longer request is not read, fenced blocks aside: no plain request is, and reading stays quick."""
 MAX_STEPS = 8
@@ -127,14 +130,14 @@ class Router:
             missing=tuple(best.filled.missing),
             near=near,
         )
-        choice = replace(choice, reason=self._objection(best, ranked, reading))
-        more = [entity for entity in best.left if entity.kind == "file"]
-        if choice.acts and more and best.tool.nature == "read":
-            slot = next(slot for slot in best.tool.slots if slot.takes == "read" and slot.required)
+        choice = replace(choice, reason=self._objection(best, ranked, reading, step.text))
+        more = _further(best)
+        if choice.acts and more:
+            slot = next(slot for slot in best.tool.slots if slot.required)
             return [choice, *(replace(choice, arguments={**choice.arguments, slot.name: e.text}) for e in more)]
         return [choice]
 
-    def _objection(self, best: _Scored, ranked: list[_Scored], reading: Reading) -> str:
+    def _objection(self, best: _Scored, ranked: list[_Scored], reading: Reading, request: str) -> str:
         """Why the best choice is not acted on after all, or nothing."""
         writes = best.tool.offer.effect != "read_only"
         reason = doubt(reading, writes)
@@ -142,10 +145,15 @@ class Router:
             return reason or ""
         if best.filled.unsafe:
             return best.filled.unsafe
-        if best.left and not (best.tool.nature == "read" and all(e.kind == "file" for e in best.left)) and (writes or len(best.left) > 1):
-            return f"I do not know what to do with {best.left[0].text!r}."
+        served = _further(best)
+        over = [e for e in best.left if e not in served and (writes or e.kind not in ("ident", "number", "ext"))]
+        if over:
+            return f"I do not know what to do with {over[0].text!r}."
         if not writes:
             return ""
+        unsure = hedged(request) if any(is_world_act(concept) for concept in reading.concepts) else None
+        if unsure:
+            return unsure
         if best.loose:
             return f"I am not sure what {best.loose[0].text!r} means here."
         if len(ranked) > 1 and ranked[1].score > best.score - 0.15 and not ranked[1].filled.missing:
@@ -158,6 +166,9 @@ class Router:
         about = {*reading.concepts, *(f"w:{word.lemma}" for word in reading.words if not word.known)}
         about |= {"commit"} if reading.of("rev") else set()
         scored = [self._score(tool, reading, lists) for tool in tools if not tool.special or about & tool.own.keys()]
+        for one in scored:
+            if one.tool.special and _is_a_command(scored, one.tool):
+                one.score -= 2
         return sorted(scored, key=lambda one: -one.score)
 
     def _profile(self, offer: ToolOffer) -> Profile:
@@ -177,10 +188,28 @@ class Router:
         act = _act_fit(tool, asked, filled, own)
         score = 1.5 * act + 1.5 * _filled_well(tool, filled, left) + 1.5 * explained + _alike(tool, words) + min(1.0, own)
         if tool.special:
-            score -= sum(0.8 if word.known else 2.5 for word in loose)
-        if tool.special and own <= 0 or _forbidden(tool, asked, words, filled):
+            score -= sum(1.2 if word.known else 2.5 for word in loose)
+        if tool.special and own < OWN or _forbidden(tool, asked, words, filled):
             score -= 5
         return _Scored(tool, filled, score, loose, left)
+
+
+def _is_a_command(scored: list[_Scored], special: Profile) -> bool:
+    """Whether a whole command line is given whose program is nothing the tool's examples speak of: then it is meant as such."""
+    for one in scored:
+        if one.tool.nature == "run" and not one.filled.missing and one.filled.sure == 1.0:
+            words = str(next(one.filled.arguments[slot.name] for slot in one.tool.slots if slot.required)).split()
+            return len(words) > 1 and not any(concept in special.own for concept in vocabulary().get(words[0], ()) if concept in TOPICS)
+    return False
+
+
+def _further(best: _Scored) -> list[Entity]:
+    """What is left over and would be served by calling the same tool again: further files to read, pages to fetch."""
+    kinds = {"read": "file", "fetch": "url", "list": "folder"}
+    kind = kinds.get(best.tool.nature)
+    if best.tool.special or not best.tool.slots or not any(slot.required and not slot.many for slot in best.tool.slots):
+        return []
+    return [entity for entity in best.left if entity.kind == kind]
 
 
 def _clean(text: str) -> str:
@@ -229,7 +258,7 @@ def _act_fit(tool: Profile, asked: list[str], filled: Filled, own: float) -> flo
     if tool.special:
         shared = 1.0 if not asked or asked[0] in tool.acts else 0.5
         if tool.offer.effect != "read_only":
-            shared = 1.0 if asked and (asked[0] in tool.acts or asked[0] == "run") else 0.6 if not asked else 0.2
+            shared = 1.0 if asked else 0.6
         best = max(best, shared if own > 0 else 0.0)
     return best
 
@@ -256,12 +285,16 @@ def _explained(tool: Profile, words: list[Word], filled: Filled) -> tuple[float,
     total = known = own = 0.0
     loose: list[Word] = []
     usual = {*ACTS_OF.get(tool.nature, {}), *COMMON}
-    for word in words:
+    for word, following in zip_longest(words, words[1:]):
+        weight = 0.5 if following is not None and _modifies(word, following) else 1.0
         about = [concept for concept in word.concepts if concept in TOPICS] or ([] if word.known else [f"w:{word.lemma}"])
+        if tool.special and word.lemma in PARTS and word.lemma not in tool.words:
+            total += 1
+            loose.append(word)
         shares = [_share(tool, feature) for feature in about]
-        total += len(about)
-        known += sum(shares)
-        own += sum(shares)
+        total += weight * len(about)
+        known += weight * sum(shares)
+        own += weight * sum(shares)
         if about and not any(shares):
             loose.append(word)
         own += 0.4 * tool.special * sum(is_act(c) and c not in usual and c in tool.own for c in word.concepts)
@@ -270,10 +303,17 @@ def _explained(tool: Profile, words: list[Word], filled: Filled) -> tuple[float,
     return (known / total if total else 1.0), own, loose
 
 
+def _modifies(word: Word, following: Word) -> bool:
+    """Whether a topic only qualifies the next: in "staged diff" it is the diff that is asked for."""
+    return following.start - word.end == 1 and all(any(concept in TOPICS for concept in one.concepts) for one in (word, following))
+
+
 def _share(tool: Profile, feature: str) -> float:
     """How much a thing is what the tool's examples speak of."""
     if not tool.special or not tool.own[feature]:
         return 0.0
+    if feature == "git":
+        return 0.2  # every tool of its kind speaks of it
     return min(1.0, 0.35 + 2 * tool.own[feature] / len(tool.examples))
 
 
@@ -298,7 +338,7 @@ def _forbidden(tool: Profile, asked: list[str], words: list[Word], filled: Fille
     if tool.offer.effect == "read_only":
         return bool(world)
     if tool.special:
-        return bool(world) and world[0] != "run"
+        return bool(asked) and asked[0] not in ("run", "check") and not (is_world_act(asked[0]) and asked[0] in tool.acts)
     first = next((act for act in asked if is_world_act(act)), None)
     if tool.nature in ("run", "replace") and not filled.missing:
         return first not in (None, *ACTS_OF[tool.nature]) and tool.nature == "replace"

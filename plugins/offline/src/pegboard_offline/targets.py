@@ -18,7 +18,6 @@ _TAIL = frozenset(
     """in inside under across within throughout anywhere everywhere through over from on at among please pls used defined called imported
     declared mentioned set referenced invoked located live lives being come comes get gets is are and for now of raised""".split()  # noqa: SIM905
 )
-_INSIDE = frozenset("in inside under across within throughout anywhere everywhere through".split())  # noqa: SIM905
 _PLACED = frozenset("used defined called imported declared set mentioned referenced invoked raised live lives come comes is are being".split())  # noqa: SIM905
 
 _SEARCH_FOR = re.compile(r"\b(?:search(?:ing)?|scan|look(?:ing)?|hunt|seek|comb|sift|rg|grep|check|dig)\b[^?.;]{0,80}?\bfor\b", re.I)
@@ -81,9 +80,11 @@ def _behind(text: str, at: int, frame: re.Pattern[str], reading: Reading, verbat
     tokens = iter(_TOKEN.finditer(text, at))
     words: list[re.Match[str]] = []
     ended = ""
+    skipped: set[str] = set()
     for token in tokens:
         low = token[0].lower()
         if not words and low in _LEAD:
+            skipped.add(low)
             continue
         if low in _TAIL or not (low[0].isalnum() or low[0] in "_@#$%+-." + MASK):
             ended = low
@@ -99,8 +100,10 @@ def _behind(text: str, at: int, frame: re.Pattern[str], reading: Reading, verbat
     if words[0][0].startswith(MASK):
         entity = next((e for e in reading.entities if e.start == start and e.end == end), None)
         return _entity(entity, verbatim) if entity is not None and _can_be_sought(entity, frame) else None
-    if frame is _ANY_NAME or frame is _FIND and ended not in _INSIDE or frame is _WHERE and ended not in _PLACED:
+    if frame in (_ANY_NAME, _FIND) or frame is _WHERE and ended not in _PLACED:
         return None
+    if frame in (_MENTIONS, _WHERE) and skipped & {"the", "a", "an"} and not skipped & _SYMBOLS:
+        return None  # "who calls the shots": a noun of the sentence, not a name
     word = reading.text[start:end].rstrip(".")
     if not _searchable(word, strict=frame in (_SEARCH, _FIND)):
         return None
@@ -185,7 +188,7 @@ def _name_pattern(reading: Reading) -> Found | None:
         first = reading.of("ext")[0]
         return Found(f"*{suffix}", (first.start, first.end))
     files = reading.of("file")
-    if len(files) == 1:
+    if len(files) == 1 and not re.search(r"\b(?:in|of|from|inside|within)\s+(?:the\s+)?(?:file\s+)?$", text[: files[0].start], re.I):
         return Found(files[0].text, (files[0].start, files[0].end), 0.8)
     match = _ANY.search(text)
     return Found("*", match.span(), 0.5) if match and not files else None
@@ -200,7 +203,7 @@ def _value(reading: Reading, start: int, end: int) -> str:
 
 _RUN = re.compile(
     r"\b(?:run|execute|exec|launch|start|fire\s+up|kick\s+off|fire\s+off|perform|invoke|trigger)\s+"
-    r"(?:(?:me|us|a|an|the|this|that|following)\s+)*(?:(?:shell\s+|terminal\s+|bash\s+)?(?:command|cmd|script|program|line)\b\s*)?:?\s*",
+    r"(?:(?:me|us|a|an|the|this|that|following)[\s:]+)*(?:(?:shell\s+|terminal\s+|bash\s+)?(?:command|cmd|script|program|line)\b\s*)?:?\s*",
     re.I,
 )
 _POLITE = re.compile(r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|for me|now|again|right away|real quick|quickly|in (?:the|a) (?:shell|terminal)))+\s*[.!?]*$", re.I)
@@ -240,7 +243,7 @@ def _given(reading: Reading) -> Found | None:
         match = None
     start = match.end() if match else len(reading.text) - len(reading.text.lstrip())
     line = _POLITE.sub("", reading.text[start:].strip().rstrip("?!"))
-    line = line.rstrip() if line.endswith("..") else line.rstrip().removesuffix(".")
+    line = re.sub(r"(?<=\w)\.$", "", line.rstrip())
     first = _first(line)
     if match is None and not _bare_command(line, first, reading):
         return None

@@ -15,6 +15,7 @@ _LITERAL_NOUNS = frozenset(
     """word words text string line phrase typo term variable function method class misspelling spelling token import occurrence occurrences
     instance instances mention mentions uses use case cases identifier symbol""".split()  # noqa: SIM905
 )
+_TEXTS = frozenset("word words text string phrase typo term misspelling token occurrence occurrences instance instances mention mentions".split())  # noqa: SIM905
 _QUALIFIERS = _LITERAL_NOUNS | frozenset("all every each any both the this that a an of from single whole broken wrong old misspelled".split())  # noqa: SIM905
 _SETTINGS = frozenset(
     """title name version port host timeout heading color colour background font size theme language license author email description
@@ -30,7 +31,7 @@ _CHANGE = re.compile(
     rf"(?:\s*{_ARROW}\s*|\s+(?:to|into|with)\s+(?:read\s+|say\s+|be\s+)?)(?P<new>\S.*)$",
     re.I | re.S,
 )
-_ARROWED = re.compile(rf"(?:^|[,:]\s*|\b(?:typo|word|spelling|from)\s+)(?P<old>\S.*?)\s*{_ARROW}\s*(?P<new>\S.*)$", re.I | re.S)
+_ARROWED = re.compile(rf"(?:^\s*|[,:]\s*|\b(?:typo|word|spelling|from)\s+)(?P<old>\S.*?)\s*{_ARROW}\s*(?P<new>\S.*)$", re.I | re.S)
 _INSTEAD = re.compile(r"\binstead\s+of\s+(?P<old>\S.*?),?\s+(?:write|put|use|say|have)\s+(?P<new>\S.*)$", re.I | re.S)
 _SHOULD = re.compile(
     r"^\W*(?P<old>[^\W_].*?|\x01+)\s+(?:should|ought\s+to|needs?\s+to|must|has\s+to)\s+(?:be|read|become|say)\s+(?P<new>\S.*)$", re.I | re.S
@@ -114,7 +115,7 @@ def swap(reading: Reading, path: Entity | None) -> Swap | None:
     match = _ERASES.search(masked)
     if match:
         old = _named(reading, *match.span("old"))
-        if old.sure and (old.marked or old.noun not in ("", "line") or re.fullmatch(r"\w*_\w+|[a-z]+[A-Z]\w+|[A-Z]{3,}", old.text)):
+        if old.sure and (old.marked or old.noun in _TEXTS):
             return Swap(old.text, "", everywhere, match.span())
     return None
 
@@ -170,8 +171,8 @@ _SAYS = re.compile(
 )
 _WITH = re.compile(rf"\bwith\s+(?:just\s+|only\s+)?(?P<x>{MASK}+)$|:\s*(?P<y>{MASK}+)$", re.I)
 _PUT = re.compile(
-    r"\b(?:write|put|save|store|jot(?:\s+down)?|add|append|tack|stick|place|output)\s+(?:just\s+|only\s+)?"
-    r"(?:(?:the|a|this)\s+)?(?P<noun>(?:new\s+)?(?:line|text|words?|string|sentence|note|message)\s+(?:that\s+says\s+|saying\s+)?)?"
+    r"\b(?P<verb>write|put|save|store|jot(?:\s+down)?|add|append|tack|stick|place|output)\s+(?:just\s+|only\s+)?"
+    r"(?P<det>(?:the|a|an|this|some)\s+)?(?P<noun>(?:new\s+)?(?:line|text|words?|string|sentence|note|message)\s+(?:that\s+says\s+|saying\s+)?)?"
     r"(?P<x>\S.*?)(?:\s+(?:down|on|onto))?(?:\s*(?:,|and)?\s*(?:to|at)\s+the\s+(?:very\s+)?(?:end|bottom)(?:\s+of)?)?"
     r"(?:\s+(?:in|into|to|as|on|onto|inside)(?:\s+(?:a|the)(?:\s+new)?\s+file)?(?:\s+(?:called|named))?)?$",
     re.I | re.S,
@@ -187,6 +188,9 @@ def content(reading: Reading, path: Entity | None) -> Content | None:
     fences = [entity for entity in reading.of("code") if reading.text.startswith("```", entity.start)]
     if len(fences) == 1:
         return Content(fences[0].text, (fences[0].start, fences[0].end))
+    behind = next((e for e in reading.of("quoted", "code") if path is not None and e.start > path.end), None)
+    if path is not None and behind is not None and reading.text[path.end : behind.start].strip() == ":":
+        return Content(behind.text, (behind.start, behind.end))
     masked = mask(reading, path)
     match = _SAYS.search(masked)
     if match and not (path is not None and match.start() < path.start and _reads_before(match)):
@@ -203,7 +207,8 @@ def content(reading: Reading, path: Entity | None) -> Content | None:
         return Content(literal(reading, *match.span("x"))[0], match.span("x"))
     if match and path is not None and path.start >= match.end("x"):
         text, marked = literal(reading, *match.span("x"))
-        if not marked and not _DESCRIBED.match(text) and MASK not in text and _plain(text):
+        told = bool(match["noun"]) or not match["det"] and match["verb"].lower() in ("write", "put", "jot")
+        if not marked and told and not _DESCRIBED.match(text) and MASK not in text and _plain(text):
             return Content(text, match.span("x"))
     return None
 
@@ -236,7 +241,8 @@ def _plain(text: str) -> bool:
     """Whether unquoted words before "to FILE" read as the text itself, not as its description."""
     return 0 < len(text.split()) <= 8 and not re.search(
         r"\b(?:functions?|class(?:es)?|tests?|script|code|program|module|file|files|documentation|docs|summary|report|readme|method|"
-        r"that|which|about|for|new|it|them|contents?|output|results?|lines?|more|into)\b",
+        r"that|which|about|for|new|it|them|contents?|output|results?|lines?|more|into|changes|edits|logs?|logging|settings|config|data|imports?|"
+        r"notes|progress|everything|support|handling|comments?)\b",
         text,
         re.I,
     )
