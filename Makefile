@@ -17,7 +17,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14 p
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports sizes format docs bench dist pins clean distclean
+.PHONY: help setup demo test check lint types imports sizes format docs bench record dist pins clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
@@ -68,8 +68,12 @@ format: $(STAMP)  ## put the code into shape
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(STAMP)  ## check the pages: every link between files leads somewhere
+docs: $(STAMP)  ## check the pages: links lead somewhere, code blocks do what they say
 	@$(BIN)/python scripts/check_links.py $(ARGS)
+	@$(BIN)/python scripts/doc_blocks.py $(ARGS)
+
+record: $(STAMP)  ## write into the pages what the commands on them print now
+	@$(BIN)/python scripts/doc_blocks.py --record $(ARGS)
 
 bench: $(STAMP)  ## the rows of the performance targets, as ratios; ARGS="--only help --json out.json"
 	@$(BIN)/python bench/run.py $(ARGS)

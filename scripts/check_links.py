@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
-SKIPPED = {".venv", ".tools", ".git", "dist", "site", "shared"}
+SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared"}
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s*(\S+)")
 CODE = re.compile(r"`[^`]*`")
 

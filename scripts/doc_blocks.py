@@ -32,7 +32,7 @@ import at_terminal
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = Path(sys.executable).parent
-SKIPPED = {".venv", ".tools", ".git", "dist", "site", "shared"}
+SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared"}
 WORKSPACE = ROOT / "examples" / "word-count"
 ANSWER = re.compile(r"^Allow once\?.*\) (.+)$", re.MULTILINE)
 SAME = [
@@ -170,7 +170,7 @@ def run_sh(block: Block, place: Place) -> None:
 def run_console(block: Block, place: Place) -> None:
     """Prints what stands below each command."""
     printed = played(block, place)
-    if not agrees(place.same(block.text).strip("\n"), printed.strip("\n")):
+    if not agrees(place.same(block.text), place.same(printed)):
         raise Wrong(f"printed something else (doc_blocks.py --record writes it down):\n{printed}")
 
 
@@ -205,14 +205,15 @@ def played(block: Block, place: Place) -> str:
             show=shown.append,
         )
         printed = place.same("".join(shown)).strip("\n")
-        out += f"{typed}\n" + (f"{printed}\n" if printed else "") + ("\n" if below.endswith("\n\n") else "")
+        out += f"{typed}\n" + (f"{printed}\n" if printed else "") + ("\n" if f"\n{below}".endswith("\n\n") else "")
     return out
 
 
 def agrees(written: str, printed: str) -> bool:
     """Whether the page says what came; a line `...` stands for any lines."""
-    parts = [re.escape(part.strip("\n")) for part in re.split(r"^\s*\.\.\.$", written, flags=re.MULTILINE)]
-    return re.fullmatch(r"\n(?:.*\n)*?".join(parts), printed) is not None
+    lines = written.strip("\n").split("\n")
+    expected = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + r"\n" for line in lines)
+    return re.fullmatch(expected, printed.strip("\n") + "\n") is not None
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------
@@ -234,8 +235,8 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(language="(a fence that is not closed)", text="", line=block.line)
 
 
-def problems(page: Path, *, record: bool) -> Iterator[str]:
-    """Run a page's blocks and say what is wrong; with `record`, write down what the consoles printed."""
+def problems(page: Path, *, recording: bool) -> Iterator[str]:
+    """Run a page's blocks and say what is wrong; `recording` writes down what the consoles print."""
     found = list(blocks(page))
     if not found:
         return
@@ -245,29 +246,28 @@ def problems(page: Path, *, record: bool) -> Iterator[str]:
             try:
                 if block.language not in RUN:
                     raise Wrong(f"{block.language or 'no language'}: known are {', '.join(RUN)}")
-                if record and block.language == "console":
-                    write_down(page, block, played(block, place))
+                if recording and block.language == "console":
+                    record(page, block, place)
                 else:
                     RUN[block.language](block, place)
             except (Wrong, ValueError, subprocess.TimeoutExpired) as error:
                 yield f"{page.relative_to(ROOT)}:{block.line}: {error}"
 
 
-def write_down(page: Path, block: Block, printed: str) -> None:
-    """Put what was printed in the block's place, unless the page says the same already."""
-    text = page.read_text("utf-8")
-    if not agrees(block.text.strip("\n"), printed.strip("\n")):
-        page.write_text(
-            text.replace(f"```console\n{block.text}```", f"```console\n{printed.strip(chr(10))}\n```"), "utf-8"
-        )
+def record(page: Path, block: Block, place: Place) -> None:
+    """Put what a console prints now in the block's place, unless the page says the same already."""
+    printed = played(block, place)
+    if not agrees(place.same(block.text), place.same(printed)):
+        text, fence = page.read_text("utf-8"), "```console\n"
+        page.write_text(text.replace(f"{fence}{block.text}```", f"{fence}{printed.strip(chr(10))}\n```"), "utf-8")
 
 
 def main(arguments: list[str]) -> int:
     """Run the pages named, or all."""
-    record = "--record" in arguments
+    recording = "--record" in arguments
     named = [Path(name).resolve() for name in arguments if name != "--record"]
     pages = named or [p for p in sorted(ROOT.rglob("*.md")) if SKIPPED.isdisjoint(p.relative_to(ROOT).parts)]
-    wrong = [problem for page in pages for problem in problems(page, record=record)]
+    wrong = [problem for page in pages for problem in problems(page, recording=recording)]
     count = sum(1 for page in pages for _ in blocks(page))
     print("\n".join([*wrong, f"{count} blocks on {len(pages)} pages, {len(wrong)} wrong"]))
     return 1 if wrong else 0

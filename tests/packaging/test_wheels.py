@@ -1,17 +1,11 @@
-"""The wheels as a stranger gets them: built, installed from a folder into empty environments, and run.
-
-Nothing is downloaded: dependencies come from uv's cache, which `make setup` has filled with these very versions.
-"""
+"""The wheels as a stranger gets them: built, installed from a folder into empty environments, and run."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from email.message import Message
 from email.parser import Parser
 from pathlib import Path
@@ -22,11 +16,12 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
 
 ROOT = Path(__file__).resolve().parents[2]
-CONSTRAINTS = ROOT / "constraints.txt"
 TOOL_SETS, PLUGINS = (
     [path.parent for path in sorted(ROOT.glob(f"{kind}/*/pyproject.toml"))] for kind in ("toolsets", "plugins")
 )
 MEMBERS = [ROOT / "core", *TOOL_SETS, *PLUGINS]
+Run = Callable[..., str]
+Environment = Callable[[Path, Sequence[Path | str]], Path]
 TOGETHER = {"pegboard-core", "pegboard-cli", "pegboard-tools-core", "pegboard-guard", "pegboard-offline"}
 
 
@@ -39,42 +34,8 @@ def module_of(distribution: str) -> str:
     return "pegboard" if distribution == "pegboard-core" else distribution.replace("-", "_")
 
 
-def uv(*arguments: str | Path) -> None:
-    """Run uv without the network. A cache that lacks something is a failure in CI and a skip elsewhere."""
-    program = shutil.which(ROOT / ".tools/bin/uv") or shutil.which("uv")
-    if program is None:
-        pytest.skip("uv is missing; `make setup` brings it")
-    done = subprocess.run([program, "--offline", "--quiet", *arguments], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0 and "network was disabled" in done.stderr and not os.environ.get("CI"):
-        pytest.skip(f"uv's cache lacks something; `make distclean setup` fills it: {done.stderr}")
-    assert done.returncode == 0, done.stderr
-
-
-def run(venv: Path, program: str, *arguments: str) -> str:
-    """What a program of the environment prints, started far from the checkout."""
-    command = [venv / "bin" / program, *arguments]
-    done = subprocess.run(command, cwd=venv.parent, capture_output=True, text=True, timeout=30)
-    assert done.returncode == 0, f"{arguments}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
 @pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A wheel of every distribution, by name."""
-    out = tmp_path_factory.mktemp("dist")
-    uv("build", "--all-packages", "--wheel", "--build-constraint", CONSTRAINTS, "--out-dir", out)
-    return {path.name.partition("-")[0].replace("_", "-"): path for path in out.glob("*.whl")}
-
-
-def environment(folder: Path, wheels: Sequence[Path]) -> Path:
-    """A fresh environment with these wheels and what they ask for, nothing else."""
-    uv("venv", folder)
-    uv("pip", "install", "--python", folder, "--constraint", CONSTRAINTS, *wheels)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheels: dict[str, Path], environment: Environment, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with every wheel, as `pip install dist/*.whl` makes it."""
     return environment(tmp_path_factory.mktemp("installed") / "venv", list(wheels.values()))
 
@@ -140,7 +101,9 @@ def test_the_distribution_people_install_holds_no_code_and_brings_what_belongs_t
 
 
 @pytest.mark.parametrize("name", sorted(set(map(name_of, MEMBERS))))
-def test_a_wheel_works_alone(wheels: dict[str, Path], tmp_path: Path, name: str) -> None:
+def test_a_wheel_works_alone(
+    wheels: dict[str, Path], environment: Environment, run: Run, tmp_path: Path, name: str
+) -> None:
     """With the core and what it asks for itself, every module imports: no sibling, and none of our tools, is missed."""
     alone = environment(tmp_path / "venv", list({wheels[name], wheels["pegboard-core"]}))
     walk = (
@@ -153,17 +116,17 @@ def test_a_wheel_works_alone(wheels: dict[str, Path], tmp_path: Path, name: str)
     run(alone, "python", "-c", walk)
 
 
-def test_the_installed_command_says_its_version(installed: Path, wheels: dict[str, Path]) -> None:
+def test_the_installed_command_says_its_version(installed: Path, run: Run, wheels: dict[str, Path]) -> None:
     assert metadata(wheels["pegboard-cli"])["Version"] in run(installed, "pegboard", "--version")
 
 
-def test_the_installed_command_lists_the_core_tools(installed: Path) -> None:
+def test_the_installed_command_lists_the_core_tools(installed: Path, run: Run) -> None:
     listed = json.loads(run(installed, "pegboard", "tools", "--json"))
     core = {tool["name"] for tool in listed["tools"] if tool["set"] == "core"}
     assert {"read_file", "write_file", "edit_file", "glob", "grep", "bash"} <= core
 
 
-def test_the_installed_command_runs_a_tool(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_command_runs_a_tool(installed: Path, run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hello from a wheel\n", encoding="utf-8")
     answer = json.loads(run(installed, "pegboard", "tool", "read_file", "path=a.txt", f"--path={tmp_path}", "--json"))
     assert (answer["outcome"], answer["set"]) == ("ok", "core")

@@ -91,6 +91,8 @@ class EditCommit(Commit):
 
     def _write_down(self, writer: Writer) -> None:
         self._runner.session.save_undo(self._grant.call.id, writer.changes)
+        for seen in writer.seen(self._context.seen.get):
+            self._context.seen.put(seen)
 
     def _try(self) -> bool:
         if self._runner.locks is None or fcntl is None:

@@ -40,8 +40,7 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
         return Product(text=clean(returned))
     text, value, blocks = _parts(returned)
     text = clean(text)
-    data = None if value is None else _plain(value)
-    size = 0 if data is None else len(encode(data))
+    data, size = _plain(value)
     allowed = _doubled(caps) if declared.pages else caps
     over = allowed.exceeded_by(text)
     capped = cap_text(text, allowed, declared.keep, grant.spool() if over else None)
@@ -63,14 +62,16 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
     )
 
 
-def _plain(value: Any) -> Any:
-    """Plain JSON values; what JSON has no form for is shown. A tool that ran is not failed for it."""
+def _plain(value: Any) -> tuple[Any, int]:
+    """Plain JSON values, and their bytes. What JSON has no form for is shown: a tool that ran is not failed for it."""
+    if value is None:
+        return None, 0
     try:
         data = msgspec.to_builtins(value, str_keys=True)
-        msgspec.json.encode(data)
+        return data, len(msgspec.json.encode(data))
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError):
-        return writable(value)
-    return data
+        data = writable(value)
+        return data, len(encode(data))
 
 
 def _parts(returned: Any) -> tuple[str, Any, list[AnyBlock]]:

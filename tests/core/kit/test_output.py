@@ -134,6 +134,7 @@ def test_every_cut_keeps_to_its_limits_and_counts_rightly(text: str, caps: Caps,
     assert head.removesuffix("\n") == text[:first].removesuffix("\n")
     assert text.endswith(tail)
     whole = text[:first] + tail
+    assert not caps.max_lines or whole.count("\n") <= max(caps.max_lines, 2 if keep == "ends" else 1)
     assert not caps.max_chars or len(whole) <= max(caps.max_chars, 2 if keep == "ends" else 1)
     assert not caps.max_bytes or len(whole.encode()) <= max(caps.max_bytes, 2 if keep == "ends" else 1)
 

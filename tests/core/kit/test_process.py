@@ -219,7 +219,6 @@ async def test_output_reaches_sink_and_caller_as_it_comes(tmp_path: Path) -> Non
     assert sink.close().text == "first\nsecond\n"
 
 
-@pytest.mark.row("U-024")
 @pytest.mark.usefixtures("both")
 async def test_the_caller_can_stop_it_early(tmp_path: Path, naps: Naps) -> None:
     seen = bytearray()

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -268,6 +269,7 @@ class TestOutside:
 
 
 class TestSpecialFiles:
+    @pytest.mark.timeout(10)
     def test_fifos_sockets_and_devices_are_named_and_never_waited_for(self, root: Path) -> None:
         os.mkfifo(root / "pipe")
         with socket.socket(socket.AF_UNIX) as server:
@@ -276,12 +278,10 @@ class TestSpecialFiles:
             server.bind("sock")
             os.chdir(here)
             workspace = Workspace(str(root))
-            started = time.monotonic()
             for name, word in (("pipe", "FIFO"), ("sock", "socket")):
                 error = refusal(lambda name=name: workspace.read_bytes(name))
                 assert error.reason == "special" and word in str(error)
                 assert workspace.place(name) == Place(name)
-        assert time.monotonic() - started < 1
 
     def test_looking_at_a_fifo_does_not_wake_its_writer(self, tmp_path: Path) -> None:
         root = build(tmp_path)
@@ -442,13 +442,16 @@ class TestRaces:
         swapping(swap)
         workspace = Workspace(str(root))
         answers: set[object] = set()
-        for _ in range(1500):
+        both, deadline = {b"inside\n", "escapes"}, time.monotonic() + 20
+        for number in count():
+            if number > 500 and (both <= answers or time.monotonic() > deadline):
+                break
             try:
                 answers.add(workspace.read_bytes("a.txt"))
             except DoorError as error:
                 answers.add(error.reason)
         assert SECRET not in answers
-        assert {b"inside\n", "escapes"} <= answers  # the race was on
+        assert both <= answers  # the race was on
 
     def test_a_folder_moved_out_while_open_is_noticed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         root = build(tmp_path)

@@ -14,11 +14,12 @@ from pegboard_cli.interrupts import SOON, Interrupts
 class Pressed:
     """Interrupts with what they did written down, and a clock that a test turns."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, turn_only: bool = False) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch | None = None, *, turn_only: bool = False) -> None:
         self.done: list[str] = []
         self.running: set[str] = set()
         self.now = 1000.0
-        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        if monkeypatch is not None:
+            monkeypatch.setattr(time, "monotonic", lambda: self.now)
         self.interrupts = Interrupts(
             running=lambda: frozenset(self.running),
             stop_calls=lambda: self.done.append("calls"),
@@ -73,9 +74,9 @@ def test_the_setting_for_people_who_always_mean_the_turn(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-async def test_signals_are_heard_and_given_back(monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+async def test_signals_are_heard_and_given_back(number: signal.Signals) -> None:
     before = signal.getsignal(number)
-    pressed = Pressed(monkeypatch)
+    pressed = Pressed()
     with pressed.interrupts.listening():
         os.kill(os.getpid(), number)
         await asyncio.sleep(0.05)

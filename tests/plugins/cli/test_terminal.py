@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pegboard_cli.terminal import Stripper, plain, strip, visible
 
-NASTY = st.text(st.one_of(st.characters(), st.sampled_from("\x1b[]\\PX^_()0123456789;?mhlAKJ\x07\x9b\x9d\x9c\r\n\t\x90‮​")))
+NASTY = st.text(st.one_of(st.characters(), st.sampled_from("\x1b[]\\PX^_()0123456789;?mhlAKJ\x07\x9b\x9d\x9c\r\n\t\x90\u202e\u200b")))
 
 
 @given(NASTY)
@@ -60,7 +60,10 @@ def test_visible_text_can_be_printed_and_loses_no_letter(text: str) -> None:
             assert char in shown
 
 
-HIDDEN = "‪‫‬‭‮⁦⁧⁨⁩‎‏؜​‌‍⁠﻿­   ᠎\x1b\x00\x7f\x85\u2028ㅤ️󠁁⠀"
+HIDDEN = (
+    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+    "\u200b\u200c\u200d\u2060\ufeff\xad\xa0\u2003\u3000\u180e\x1b\x00\x7f\x85\u2028\u3164\ufe0f\U000e0041\u2800\u115f"
+)
 
 
 @pytest.mark.parametrize("char", HIDDEN)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pegboard.calls import Record
+from pegboard.port import Cancel
 from pegboard.tool import Tool
 from pegboard_tools_core.shell import bash
 
@@ -96,6 +98,29 @@ def test_a_command_over_its_time_is_stopped_and_its_effects_unknown(
     assert (tmp_path / "times").read_text() == "x\n"  # run once, never again by itself
 
 
+@pytest.mark.row("S-062", "S-063")
+def test_a_person_stops_the_command_and_its_children(pegboard_board: Callable[..., Any], tmp_path: Path) -> None:
+    board = pegboard_board(tools=[bash])
+    command = "(setsid bash -c 'touch begun; sleep 1.5; touch late' &) ; echo before; sleep 60 & sleep 60"
+
+    async def interrupted() -> Record:
+        call = asyncio.ensure_future(board.agent.call("bash", {"command": command}, "program"))
+        while not (tmp_path / "begun").exists():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        await board.agent.send(Cancel())
+        return cast(Record, await call)
+
+    record = board.run(interrupted())
+
+    assert (record.outcome, record.why) == ("interrupted", "person")
+    assert record.text.removeprefix("Error: ") == (
+        "The user interrupted this command. It did not finish, so its effects are unknown.\nstdout:\nbefore\n"
+    )
+    time.sleep(1.6)
+    assert not (tmp_path / "late").exists()
+
+
 def test_background_jobs_end_and_the_model_is_told(run: Run) -> None:
     began = time.monotonic()
     record = run("sleep 60 & echo done")
@@ -151,17 +176,18 @@ def test_another_shell_can_be_named(run: Run) -> None:
     assert run("echo", shell="/tmp/evil").block == "invalid_arguments"
 
 
-def test_a_line_for_another_shell_is_not_judged_by_rules_for_bash(pegboard_board: Callable[..., Any]) -> None:
-    board = pegboard_board(tools=[bash], answers="--no", settings={"tool_permission.bash_allow": ["echo"]})
+@pytest.mark.parametrize(("shell", "also"), [("bash", []), ("fish", ["fish -c 'git log; ls'"])])
+def test_a_line_for_another_shell_is_not_judged_by_rules_for_bash(shell: str, also: list[str]) -> None:
+    tool = Tool.of(bash)
+    touches = tool.touches(tool.read({"command": "git log; ls", "shell": shell}).value)
 
-    assert board.call("bash", command="echo hi").outcome == "ok"
-    assert board.call("bash", command="echo hi", shell="sh").outcome == "blocked"
+    assert [(touch.kind, touch.what) for touch in touches] == [("run", what) for what in ["git log; ls", *also]]
 
 
-def test_the_environment_is_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_ours(pegboard_board: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PEG_WORD", "word")
 
-    assert run("echo $PEG_WORD").text == "word\n"
+    assert pegboard_board(tools=[bash]).call("bash", command="echo $PEG_WORD").text == "word\n"
 
 
 @pytest.mark.row("S-058")

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Literal, TypeAlias
 
 from pegboard.kit.launch import Launch, Stream, spawn
@@ -41,7 +42,7 @@ def start(launch: Launch, stdin: bytes, consume: Consume) -> Child:
     tree.pid = process.pid
     if sys.platform == "linux":
         with suppress(OSError):  # an old kernel, or a sandbox that forbids it
-            return _ReadyChild(loop, process, tree, fds, consume, os.pidfd_open(process.pid))
+            return _ReadyChild(loop, process, tree, fds, consume)
     return _ThreadChild(loop, process, tree, fds, consume)
 
 
@@ -135,14 +136,19 @@ class _ReadyChild(Child):
         tree: Tree,
         fds: dict[Stream, int],
         consume: Consume,
-        pidfd: int,
     ) -> None:
+        """Raises OSError where there are no such descriptors; nothing is held then."""
         super().__init__(loop, process, tree, fds, consume)
-        self._pidfd = pidfd
+        self._pidfd = os.pidfd_open(process.pid)
         self._piece = CHUNK
         self._last_turn = 0.0
-        self._epoll = select.epoll()
-        self._epoll.register(pidfd, select.EPOLLIN)
+        self._enlarged: set[int] = set()
+        try:
+            self._epoll = select.epoll()
+        except OSError:
+            os.close(self._pidfd)
+            raise
+        self._epoll.register(self._pidfd, select.EPOLLIN)
         for fd in fds.values():
             os.set_blocking(fd, False)
             self._epoll.register(fd, select.EPOLLIN)
@@ -188,7 +194,8 @@ class _ReadyChild(Child):
             os.close(fd)  # which takes it off the epoll
             self._closed(stream)
             return False
-        if len(data) == _ORDINARY_PIPE:
+        if len(data) >= _ORDINARY_PIPE and fd not in self._enlarged:
+            self._enlarged.add(fd)
             _enlarge(fd)
         self._take(stream, data)
         return True
@@ -224,9 +231,12 @@ class _ThreadChild(Child):
         self._gone = True
         super().close()
 
-    def _post(self, call: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop was closed
+    def _post(self, call: Callable[[], None]) -> bool:
+        try:
             self._loop.call_soon_threadsafe(call)
+        except RuntimeError:  # the loop was closed
+            return False
+        return True
 
     def _wait(self) -> None:
         self._process.wait()
@@ -239,11 +249,14 @@ class _ThreadChild(Child):
             self._take(stream, data)
             taken.release()
 
+        def end() -> None:
+            os.close(fd)
+            self._closed(stream)
+
         try:
-            while (data := os.read(fd, CHUNK)) and not self._gone:
-                self._post(lambda data=data: take(data))  # type: ignore[misc]
+            while (data := os.read(fd, CHUNK)) and not self._gone and self._post(partial(take, data)):
                 while not taken.acquire(timeout=1) and not self._gone:
                     pass
         finally:
-            os.close(fd)
-            self._post(lambda: self._closed(stream))
+            if not self._post(end):
+                os.close(fd)

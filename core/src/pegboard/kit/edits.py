@@ -168,6 +168,12 @@ class _Work:
         else:
             self._replace_many(old, new, edit.count)
 
+    def addition(self, text: str, wide: Encoding | None) -> bytes:
+        """`text` as it goes at the end of the file; `wide` is its encoding where that has two bytes a character."""
+        if wide is None:
+            return self._encode(re.sub("\r?\n", "\r\n", text) if self._crlf else text, "content")
+        return encode(text, wide, "content")
+
     def _replace_only(self, old: bytes, new: bytes) -> None:
         start = self._first(old)
         if self.data.find(old, start + 1) >= 0:
@@ -261,6 +267,16 @@ def _same_error() -> EditError:
 def plan_whole(path: str, old: bytes, new: bytes) -> Plan:
     """The plan of replacing a file's whole content."""
     return Plan(path, old, new, difference(old, new), replaced=1, exact=False)
+
+
+def plan_append(path: str, data: bytes, text: str, *, max_bytes: int = EditSettings().max_bytes) -> Plan:
+    """The plan of putting `text` after the end of a file, in its encoding and with its line ends."""
+    encoding = sniff(data[:HEAD])
+    if encoding == "binary":
+        raise binary_error(path, data[:HEAD], len(data))
+    added = _Work(path, data, max_bytes).addition(text, encoding)
+    end = Hunk(len(data), len(data), len(data), len(data) + len(added))
+    return Plan(path, data, data + added, [end], replaced=1)
 
 
 def diff_of(old: bytes | None, new: bytes | None, path: str) -> Diff:

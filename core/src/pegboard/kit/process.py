@@ -73,7 +73,7 @@ async def run(
     left_running = timed_out = cancelled = False
     try:
         ending = await child.ending(timeout)
-        timed_out = ending == "timeout"
+        timed_out = ending == "timeout" and not child.exited
         if ending != "ended" or _someone_left(child):
             left_running, cancelled = await _stop(child)
     except (asyncio.CancelledError, Exception):

@@ -107,7 +107,7 @@ def check_fresh(opened: OpenFile, seen: Seen | None, settings: EditSettings, *, 
         return None
     if settings.staleness == "warn":
         return f"Warning: {problem}."
-    raise DoorError(f"{problem[0].upper()}{problem[1:]}. {_REFUSED}", reason="stale", path=opened.at)
+    raise DoorError(f"{problem}. {_REFUSED}", reason="stale", path=opened.at)
 
 
 _REFUSED = "Nothing was changed. Read it first, then repeat the change."
@@ -117,7 +117,7 @@ def _problem(opened: OpenFile, seen: Seen, whole: bool) -> str | None:
     if not _holds(opened, seen):
         return f"{opened.at} was changed on disk since this session last read it"
     if whole and not (seen.whole and opened.size == seen.stamp.size):
-        return f"only a part of {opened.at} was read in this session, and all of it would be replaced"
+        return f"{opened.at} was read only in part in this session, and all of it would be replaced"
     return None
 
 

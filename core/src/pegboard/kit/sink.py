@@ -15,7 +15,7 @@ TAIL_BYTES = 8 * 1024
 TAIL_SECONDS = 0.05
 _MOST_TAIL = 4 * 1024 * 1024
 """Bytes of the end that are held where only lines are limited."""
-_COUNT_EXACTLY = 64 * 1024
+_COUNT_EXACTLY = 16 * 1024
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 

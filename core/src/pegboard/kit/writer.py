@@ -51,7 +51,7 @@ class Writer:
         self._keep = keep
         self._known: list[Callable[[Callable[[str], Seen | None]], Seen | None]] = []
         self.changes: list[Change] = []
-        self.undo: str | None = None
+        self.undo_id: str | None = None
         """The id under which the session keeps `changes`, for undoing them; None where it keeps nothing."""
 
     def write(self, path: str, data: bytes, *, overwrite: bool = True, before: Stamp | None = None) -> Change:

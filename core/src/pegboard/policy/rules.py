@@ -6,7 +6,7 @@ answer for a key is the configuration's, with the layer and the line it stands o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -65,7 +65,9 @@ class Policy:
         escaped = self._outside(touches)
         if escaped is not None and escaped.decision.action == "deny":
             return escaped
-        decision = self._strictest(self._keys(tool, touches))
+        decision = self._strictest(self._keys(tool, [touch.kind for touch in touches]))
+        if decision.action == "allow" and decision.layer == "default" and any(touch.sends for touch in touches):
+            decision = Decision(action="ask", rule=f"{decision.rule}: sends data")
         decision = self._own_word(tool, call, decision)
         if escaped is not None and decision.action == "allow":
             decision = escaped.decision
@@ -96,10 +98,10 @@ class Policy:
         """Whether every call of this tool would be denied, so that it is left out of schema and listings (decision 11)."""
         if self.named(tool) is not None:
             return True
-        kinds = [kind for _, node in tool.touched for kind in kinds_in(node)]
-        keys = (
-            [tool.declaration.permission] if tool.declaration.permission else [KEY_OF.get(kind, kind) for kind in kinds]
-        )
+        kinds: list[str] = [kind for _, node in tool.touched for kind in kinds_in(node)]
+        if not kinds and not tool.declaration.pure and tool.declaration.touches is None:
+            kinds = ["unknown"]
+        keys = self._keys(tool, kinds)
         return any(self.action(key).action == "deny" for key in keys)
 
     def action(self, key: str) -> Decision:
@@ -111,12 +113,13 @@ class Policy:
             self._actions[key] = known
         return known
 
-    def _keys(self, tool: Tool, touches: list[Touch]) -> Iterable[str]:
+    def _keys(self, tool: Tool, kinds: Sequence[str]) -> Sequence[str]:
+        """The permission keys of a call of this tool that touches these kinds."""
         if tool.declaration.permission is not None:
             return (tool.declaration.permission,)
         if tool.effect == "delegating":
             return ("delegate",)
-        return [KEY_OF.get(touch.kind, touch.kind) for touch in touches]
+        return [KEY_OF.get(kind, kind) for kind in kinds]
 
     def _strictest(self, keys: Iterable[str]) -> Decision:
         worst: Decision | None = None
@@ -149,7 +152,7 @@ class Policy:
             said, rule = "deny", f"{tool.name}.permission_fn raised {type(error).__name__}"
         else:
             rule = f"{tool.name}.permission_fn"
-        if said not in STRICTNESS:
+        if not isinstance(said, str) or said not in STRICTNESS:
             said, rule = "deny", f"{tool.name}.permission_fn answered {said!r}"
         stricter = STRICTNESS[said] > STRICTNESS[decision.action]
         if stricter or (said != decision.action and decision.layer == "default"):

@@ -39,6 +39,9 @@ class Log(Protocol):
     def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
         """Number the events and keep them. Returns them, preceded by what other processes appended meanwhile."""
 
+    def refresh(self) -> None:
+        """Take in what other processes appended meanwhile."""
+
     def read(self, since: int = 0) -> Iterator[AnyEvent]:
         """The events numbered above `since`."""
 
@@ -71,6 +74,9 @@ class MemoryLog:
             self._observe(event)
             fresh.append(event)
         return fresh
+
+    def refresh(self) -> None:
+        """No other process has it."""
 
     def read(self, since: int = 0) -> Iterator[AnyEvent]:
         """The events numbered above `since`."""
@@ -116,11 +122,21 @@ class FileLog:
                 msgspec.structs.force_setattr(event, "seq", self._seq + len(made) + 1)
                 made.append(event)
                 lines.append(encode(event))
-            self._write(b"\n".join(lines) + b"\n")
+            if made:
+                self._write(b"\n".join(lines) + b"\n")
             self._seq += len(made)
         for event in made:
             self._observe(event)
         return [*fresh, *made]
+
+    def refresh(self) -> None:
+        """Take in what other processes appended meanwhile.
+
+        Raises:
+            SessionError: a line is not an event of this version.
+        """
+        with self._locked():
+            self._catch_up()
 
     def read(self, since: int = 0) -> Iterator[AnyEvent]:
         """The events numbered above `since`, read from disk without the lock."""
@@ -159,10 +175,18 @@ class FileLog:
         if size == self._size:
             return []
         data = bytearray()
-        while len(data) < size - self._size:
-            data += os.pread(self._fd, min(_CHUNK, size - self._size - len(data)), self._size + len(data))
+        while (left := size - self._size - len(data)) > 0:
+            piece = os.pread(self._fd, min(_CHUNK, left), self._size + len(data))
+            if not piece:
+                break
+            data += piece
         whole, _, torn = bytes(data).rpartition(b"\n")
-        fresh = [_decode(line) for line in whole.split(b"\n") if line]
+        try:
+            fresh = [_decode(line) for line in whole.split(b"\n") if line]
+        except msgspec.DecodeError as error:
+            raise SessionError(
+                f"{self._path} has a line that is not an event this version knows ({error}); nothing was changed"
+            ) from None
         self._size = size - len(torn)
         if torn:
             fresh += self._mend(torn)

@@ -71,8 +71,6 @@ class Session:
             raise SessionError(
                 f"the session folder {folder} cannot be used: {error.strerror}; nothing was started"
             ) from None
-        except msgspec.DecodeError as error:
-            raise SessionError(f"the log of session {name} cannot be read ({error}); nothing was changed") from None
 
     @property
     def last(self) -> int:
@@ -122,6 +120,7 @@ class Session:
         """
         fd = await self._take_turn()
         try:
+            self._log.refresh()  # another process may have run a turn since
             self._close_left_open()
             yield
         finally:

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import msgspec
 
+from pegboard.errors import SessionError
 from pegboard.events import AnyEvent, Prompt, TurnEnded, TurnStarted
 from pegboard.session.log import read_log
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One session in a list. `started`, `changed`: seconds since 1970. `size`: bytes of its whole folder."""
+    """One session in a list. `started`, `changed`: seconds since 1970. `size`: bytes of its whole folder.
+
+    status: of its last turn; open, when that has not ended; unreadable, when the log is not of this version."""
 
     id: str
     root: str | None
@@ -52,17 +55,20 @@ def _info(folder: Path) -> SessionInfo:
         meta = _Meta()
     events = turns = 0
     title, status = "", None
-    for event in read_log(folder / "events.jsonl"):
-        events += 1
-        match event:
-            case Prompt(text=text):
-                title = title or text.strip().split("\n", 1)[0][:80]
-            case TurnStarted():
-                turns, status = turns + 1, "open"
-            case TurnEnded(status=ended):
-                status = ended
-            case _:
-                pass
+    try:
+        for event in read_log(folder / "events.jsonl"):
+            events += 1
+            match event:
+                case Prompt(text=text):
+                    title = title or text.strip().split("\n", 1)[0][:80]
+                case TurnStarted():
+                    turns, status = turns + 1, "open"
+                case TurnEnded(status=ended):
+                    status = ended
+                case _:
+                    pass
+    except SessionError:
+        status = "unreadable"  # one session of another version does not hide the others
     files = [path.stat() for path in folder.rglob("*") if path.is_file()]
     return SessionInfo(
         id=folder.name,

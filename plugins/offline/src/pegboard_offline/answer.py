@@ -81,7 +81,9 @@ def ask(plan: Plan, offers: Sequence[ToolOffer]) -> str:
     if offer is not None and not choice.reason:
         known = ", ".join(f"{name} {value!r}" for name, value in choice.arguments.items())
         wanted = " and ".join(_described(offer, name) for name in choice.missing)
-        lines.append(f"I would use {offer.name}{f' with {known}' if known else ''}, but I need {wanted}; I never make that up.")
+        lines.append(
+            f"I would use {offer.name}{f' with {known}' if known else ''}, but I need {wanted}; I never make that up."
+        )
         lines.append("Say it in quotes or between backticks.")
     else:
         lines.append(choice.reason or "I am not sure what you want done.")

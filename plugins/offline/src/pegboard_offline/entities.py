@@ -1,32 +1,16 @@
-"""What a request names: files, folders, patterns, URLs, quoted text, revisions, identifiers. And its words, with concepts."""
+"""What a request names: files, folders, patterns, URLs, quoted text, revisions, identifiers. And its words."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pegboard_offline.lexicon import (
-    DOMAINS,
-    EXTENSIONS,
-    FILE_NAMES,
-    FOLDERS,
-    LANGUAGES,
-    NEUTRAL,
-    NOT_PATHS,
-    PHRASES,
-    PRODUCTS,
-    STOP,
-    forms,
-    is_world_act,
-    known,
-    lemma,
-    vocabulary,
-)
+from pegboard_offline.lexicon import NEUTRAL, STOP, known
+from pegboard_offline.names import DOMAINS, EXTENSIONS, FILE_NAMES, FOLDERS, LANGUAGES, NOT_PATHS, PRODUCTS
+from pegboard_offline.words import Word, words_of
 
 Kind: TypeAlias = Literal["quoted", "code", "url", "file", "folder", "glob", "ext", "rev", "ident", "number"]
 
@@ -39,18 +23,6 @@ class Entity:
     text: str
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word outside every entity: as written, its known form, and the concepts it (or the phrase it begins) stands for."""
-
-    text: str
-    lemma: str
-    start: int
-    end: int
-    concepts: tuple[str, ...] = ()
-    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +92,21 @@ _IDENT = re.compile(
 _GLOB = re.compile(r"[\w.*?\[\]{},!@/+-]*\*[\w.*?\[\]{},!@/+-]*")
 _PATHLIKE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|\.{1,2}/|/)?[\w.@+~%=-]+(?:[/\\][\w.@+~%=-]+)*[/\\]?|\.{1,2}/?|~/?|/")
 _OPEN, _CLOSE = "([{<\"'“‘«", ")]}>\"'”’».,;:!?…"
-_PLACE = re.compile(r"(?:in|under|inside|within|into|beneath|below|from|of|at|across|through|throughout|around|over|on|ls|to)\s+$", re.I)
+_PLACE = re.compile(
+    r"(?:in|under|inside|within|into|beneath|below|from|of|at|across|through|throughout|around|over|on|ls|to)\s+$", re.I
+)
 _FOLDER_AFTER = re.compile(r"\s+(?:sub)?-?(?:folder|directory|dir|tree|package)s?\b", re.I)
 _FOLDER_BEFORE = re.compile(r"\b(?:sub)?-?(?:folder|directory|dir)\s+(?:called\s+|named\s+)?$", re.I)
 _FILE_BEFORE = re.compile(r"\b(?:file|script|module|document)\s+(?:called\s+|named\s+)?$", re.I)
-_FILES_AFTER = re.compile(r"\s+(?:source\s+|code\s+|test\s+)?(?:files?|scripts?|modules?|sources?|notebooks?|documents?)\b(?!\s+(?:called|named|[\w-]+\.\w))", re.I)
+_FILES_AFTER = re.compile(
+    r"\s+(?:source\s+|code\s+|test\s+)?(?:files?|scripts?|modules?|sources?|notebooks?|documents?)\b(?!\s+(?:called|named|[\w-]+\.\w))",
+    re.I,
+)
 _DETERMINED = re.compile(r"\b(?:the|a|an|any|my|our|your)\s+$", re.I)
 _REV_BEFORE = re.compile(r"\b(?:commit|revision|rev|tag|sha|hash|changeset|ref|branch)\s+$", re.I)
-_NOUN_EXT = re.compile(r"\b(?:extension|ending(?: in| with)?|ends? (?:in|with)|every|all|the|any|list|find|of|type)\s+$", re.I)
+_NOUN_EXT = re.compile(
+    r"\b(?:extension|ending(?: in| with)?|ends? (?:in|with)|every|all|the|any|list|find|of|type)\s+$", re.I
+)
 MAX_LOOKUPS = 40
 
 
@@ -162,8 +141,10 @@ def read(text: str, tree: Tree) -> Reading:
 
 def _literal(kind: Kind, value: str, start: int, end: int, text: str, tree: Tree) -> Entity:
     """Quoted text or code; it is a file or folder when it can be nothing else."""
-    if kind == "quoted" and "/" not in value and not _FILE_BEFORE.search(text[:start]) and not _FOLDER_BEFORE.search(text[:start]):
-        if not (_suffix(value) in EXTENSIONS and _PATHLIKE.fullmatch(value) and _PLACE.search(text[:start])):
+    before = text[:start]
+    if kind == "quoted" and "/" not in value and not _FILE_BEFORE.search(before) and not _FOLDER_BEFORE.search(before):
+        file_name = _suffix(value) in EXTENSIONS and _PATHLIKE.fullmatch(value) and _PLACE.search(before)
+        if not file_name:
             return Entity(kind, value, start, end)
     if kind in ("quoted", "code") and _PATHLIKE.fullmatch(value):
         named = _path(value, text, start, end, tree, literal=True)
@@ -189,15 +170,18 @@ def _named(text: str, start: int, end: int, tree: Tree, shouting: bool) -> Entit
     """What one chunk names, if anything."""
     chunk, before, after = text[start:end], text[:start], text[end:]
     low = chunk.lower()
-    if low in NOT_PATHS or low in PRODUCTS and tree.kind(chunk) is None or low in ("e.g", "i.e", "etc", "a.k.a"):
+    if low in NOT_PATHS or (low in PRODUCTS and tree.kind(chunk) is None) or low in ("e.g", "i.e", "etc", "a.k.a"):
         return None
     if re.fullmatch(r"\d+(?:st|nd|rd|th)?", chunk):
         return Entity("number", re.sub(r"\D", "", chunk), start, end)
     if _GLOB.fullmatch(chunk) and re.search(r"[\w.]", chunk):
         return Entity("glob", chunk, start, end)
     if re.fullmatch(r"\*?\.\w{1,8}", chunk) and tree.kind(chunk) is None:
-        if _FILES_AFTER.match(after) or _NOUN_EXT.search(before) or (low[1:] in EXTENSIONS and low[1:] not in ("env", "zip")):
-            return Entity("ext", low.lstrip("*.").lower(), start, end)
+        known_one = low[1:] in EXTENSIONS and low[1:] not in ("env", "zip")
+        if known_one or _FILES_AFTER.match(after) or _NOUN_EXT.search(before):
+            return Entity("ext", low.lstrip("*."), start, end)
+    if low in EXTENSIONS and not known(low) and len(low) > 1 and _FILES_AFTER.match(after):
+        return Entity("ext", LANGUAGES.get(low, low), start, end)
     if low in LANGUAGES and _FILES_AFTER.match(after) and not _REV_BEFORE.search(before):
         return Entity("ext", LANGUAGES[low], start, end)
     if _REV.fullmatch(chunk) and "/" not in chunk.split("..")[0] and chunk not in (".", "..", "..."):
@@ -205,13 +189,15 @@ def _named(text: str, start: int, end: int, tree: Tree, shouting: bool) -> Entit
     if _REV_BEFORE.search(before) and re.fullmatch(r"[\w./@{}^~-]*[\d/_-][\w./@{}^~-]*", chunk):
         return Entity("rev", chunk, start, end)
     path = _path(chunk, text, start, end, tree)
+    if path == "file" and re.search(r"\b(?:every|each|all|any)\s+(?:the\s+)?$", before, re.I):
+        return Entity("glob", chunk, start, end)
     if path:
         spoken = FILE_NAMES.get(low, chunk) if "." not in chunk and "/" not in chunk and path == "file" else chunk
         return Entity(path, chunk if tree.kind(chunk) else spoken, start, end)
-    if not shouting and _IDENT.fullmatch(chunk) and not (chunk.isupper() and low in LANGUAGES):
-        if not (chunk.isupper() and known(low) and low not in ("raise", "log")):
-            name = chunk.removesuffix("()")
-            return Entity("ident", name[:-1] if re.fullmatch(r"[A-Z]{3,}s", name) else name, start, end)
+    a_word = chunk.isupper() and (low in LANGUAGES or known(low))
+    if not shouting and not a_word and _IDENT.fullmatch(chunk):
+        name = chunk.removesuffix("()")
+        return Entity("ident", name[:-1] if re.fullmatch(r"[A-Z]{3,}s", name) else name, start, end)
     return None
 
 
@@ -220,7 +206,9 @@ def _suffix(name: str) -> str:
     return last.rsplit(".", 1)[1].lower() if "." in last[1:] else ""
 
 
-def _path(chunk: str, text: str, start: int, end: int, tree: Tree, literal: bool = False) -> Literal["file", "folder"] | None:
+def _path(
+    chunk: str, text: str, start: int, end: int, tree: Tree, literal: bool = False
+) -> Literal["file", "folder"] | None:
     """Whether a chunk names a file or a folder. Existing paths win; else its shape and the words beside it decide."""
     if not _PATHLIKE.fullmatch(chunk):
         return None
@@ -229,13 +217,13 @@ def _path(chunk: str, text: str, start: int, end: int, tree: Tree, literal: bool
     folder_said = bool(_FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before))
     plain = re.fullmatch(r"[\w-]+", chunk) is not None
     word = plain and (low in STOP or low in NEUTRAL)
-    if not word or folder_said and low in FOLDERS:
+    if not word or (folder_said and low in FOLDERS):
         shaped = not plain or folder_said or bool(_FILE_BEFORE.search(before)) or literal
         if shaped or chunk in (FILE_NAMES.values()) or _PLACE.search(_undetermined(before)):
             there = tree.kind(chunk.rstrip("/\\")) if chunk not in ("/",) else None
             if there:
                 return there
-    if word:
+    if word and not (folder_said and low in FOLDERS):
         return None
     if plain:
         return _plain_path(chunk, before, folder_said, tree)
@@ -246,7 +234,11 @@ def _path(chunk: str, text: str, start: int, end: int, tree: Tree, literal: bool
         if re.fullmatch(r"\d+/\d+(?:/\d+)?|[A-Z][a-z]+/[A-Z][a-z]+", chunk):
             return None
         name = re.split(r"[/\\]", chunk)[-1]
-        return "file" if suffix and not folder_said or name.lower() in FILE_NAMES or name.startswith(".") and not folder_said else "folder"
+        return (
+            "file"
+            if (suffix and not folder_said) or name.lower() in FILE_NAMES or (name.startswith(".") and not folder_said)
+            else "folder"
+        )
     if folder_said:
         return "folder"
     if chunk.startswith(".") and re.fullmatch(r"\.[a-z][\w.-]*", chunk):
@@ -271,9 +263,15 @@ def _plain_path(chunk: str, before: str, folder_said: bool, tree: Tree) -> Liter
         return "file"
     if low in FILE_NAMES and re.search(r"\b(?:the|our|of|in|read|open|show)\s+$", before, re.I):
         return "file"
-    if folder_said and not re.search(r"\b(?:folder|directory)\s+$", before, re.I):
-        return None if low in vocabulary() and low not in FOLDERS else "folder"
     if folder_said and (low in FOLDERS or not known(low)):
+        return "folder"
+    if (
+        folder_said
+        and _DETERMINED.search(before)
+        and low not in STOP
+        and low not in NEUTRAL
+        and low not in ("git", "pending", "dirty", "clean")
+    ):
         return "folder"
     if low in FOLDERS and _PLACE.search(before) and chunk == low:
         return "folder"
@@ -282,50 +280,3 @@ def _plain_path(chunk: str, before: str, folder_said: bool, tree: Tree) -> Liter
     if low in ("src", "libs", "utils") and chunk == low:
         return "folder"
     return None
-
-
-def words_of(bare: str) -> Iterator[Word]:
-    """The words outside entities, phrases read first. Each character belongs to one word at most."""
-    low = bare.lower().replace("’", "'")
-    if len(low) != len(bare):  # a letter whose lower case is longer: positions would slip
-        low = "".join(c.lower() if len(c.lower()) == 1 else c for c in bare.replace("’", "'"))
-    marked: list[tuple[int, int, tuple[str, ...]]] = []
-    for pattern, concepts in _phrases():
-        for match in pattern.finditer(low):
-            if not any(start < match.end() and match.start() < end for start, end, _ in marked):
-                marked.append((match.start(), match.end(), concepts))
-    first = True
-    for match in re.finditer(r"[^\W_](?:[\w'-]*\w)?", low):
-        start, end = match.span()
-        phrase = next((m for m in marked if m[0] <= start < m[1]), None)
-        if phrase:
-            concepts = phrase[2] if start == phrase[0] else ()
-            first = False
-            yield Word(bare[start:end], lemma(match[0]), start, end, concepts)
-            continue
-        form = match[0] if match[0] in vocabulary() else lemma(match[0])
-        concepts = _meant(match[0], form, first)
-        first = False
-        yield Word(bare[start:end], form, start, end, concepts, _is_known(match[0], form))
-
-
-def _meant(word: str, form: str, first: bool) -> tuple[str, ...]:
-    """A word's concepts here. A verb that would change something counts only as an order: "created" is none, and what is
-    also a noun ("commit") must come first."""
-    concepts = vocabulary().get(form, ())
-    if word != form and (word.endswith(("ed", "s")) or word.endswith("ing") and not first):
-        return tuple(concept for concept in concepts if not is_world_act(concept))
-    deeds = tuple(concept for concept in concepts if concept.startswith("do:"))
-    if deeds and len(concepts) > len(deeds):
-        return deeds if first else tuple(concept for concept in concepts if concept not in deeds)
-    return concepts
-
-
-def _is_known(word: str, form: str) -> bool:
-    return known(form) or any(known(option) for option in forms(word)) or all(known(part) for part in word.split("-"))
-
-
-@cache
-def _phrases() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """The phrase table, compiled on first use."""
-    return tuple((re.compile(rf"\b(?:{pattern})(?!\w)"), tuple(concepts.split())) for pattern, concepts in PHRASES)

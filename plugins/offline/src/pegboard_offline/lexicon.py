@@ -8,55 +8,60 @@ from __future__ import annotations
 
 from functools import cache
 
-STOP = frozenset(
-    """a an the this that these those i me my mine we us our you your he she it its they them their what which who whom whose
-    when where why how is are was were be been being am do does did doing done have has had having will would shall should can
-    could may might must not no nor and or but so if then else than too very just also only own same other another some any
-    all both each every few more most much such of at by for with about against between into through during before after above below
-    to from up down in out on off over under again further here there as onto within inside upon per via while until because
-    please pls plz kindly thanks thank hey hi ok okay now well let lets let's i'd i'm i've i'll it's that's what's who's where's
-    there's don't doesn't didn't isn't aren't wasn't can't won't s t d m re ve ll exactly actually really maybe perhaps quickly
-    quick bit little something anything everything nothing someone anyone anywhere everywhere somewhere currently right mate
-    want need like gonna wanna gotta got get give gimme lemme tell me know wonder help go going make's one ones two three
-    sort kind thing things stuff way yet already ever still once""".split()  # noqa: SIM905 - a word list reads best as text
+from pegboard_offline.bags import bag
+
+STOP = bag(
+    """a an the this that these those i me my mine we us our you your he she it its they them their what which who whom
+    whose when where why how is are was were be been being am do does did doing done have has had having will would
+    shall should can could may might must not no nor and or but so if then else than too very just also only own
+    same other another some any all both each every few more most much such of at by for with about against between
+    into through during before after above below to from up down in out on off over under again further here there
+    as onto within inside upon per via while until because please pls plz kindly thanks thank hey hi ok okay now
+    well let lets let's i'd i'm i've i'll it's that's what's who's where's there's don't doesn't didn't isn't aren't
+    wasn't can't won't s t d m re ve ll exactly actually really maybe perhaps quickly quick bit little something
+    anything everything nothing someone anyone anywhere everywhere somewhere currently right mate want need like
+    gonna wanna gotta got get give gimme lemme tell me know wonder help go going make's one ones two three sort kind
+    thing things stuff way yet already ever still once far anybody nobody somebody everybody days"""
 )
 """Words that carry no choice. Acts among them (`get`, `give`) are read only through `PHRASES`."""
 
 ACTS: dict[str, str] = {
     "see": """show display print view read see look open cat dump inspect peek examine review reveal glance skim peruse
-        explain summarize summarise describe content contents guts innards insides body text say says said saying written
-        contain contains preview head tail more less type output recite scroll study eyeball""",
+        explain summarize summarise describe content contents guts innards insides body text say says said saying
+        written contain contains preview head tail more less type output recite scroll study eyeball""",
     "check": "check verify validate ensure confirm",
     "list": "list ls enumerate browse tree listing dir overview layout structure",
     "find": "find locate hunt spot discover identify whereabouts",
-    "search": """search grep rg ripgrep mention mentions mentioned mentioning occurrence occurrences occur occurs usage usages use uses used
-        using reference references referenced referencing caller callers call calls called import imports imported define defines
-        defined definition defining declare declared declaration containing match matches matching appear appears appearing
-        seek scan comb sift hit hits invoked instantiated raise raises raised""",
+    "search": """search grep rg ripgrep mention mentions mentioned mentioning occurrence occurrences occur occurs usage
+        usages use uses used using reference references referenced referencing caller callers call calls called
+        import imports imported define defines defined definition defining declare declared declaration containing
+        match matches matching appear appears appearing seek scan comb sift hits invoked instantiated raise raises
+        raised""",
     "run": "run runs execute exec launch start fire kick trigger perform",
-    "fetch": "fetch download retrieve grab curl wget pull request visit",
-    "make": "create write make add generate save touch put produce compose jot draft store",
+    "fetch": "fetch download retrieve grab curl wget pull request visit hit ping",
+    "make": "create write make add generate save touch put produce compose jot draft store stick slap chuck stuff",
     "change": """change edit replace swap substitute fix correct update modify alter turn rename convert adjust patch amend
         rewrite bump set tweak""",
-    "erase": "delete remove erase wipe rm unlink trash nuke destroy drop strip purge clear discard scrub zap shred kill",
+    "erase": """delete remove erase wipe rm unlink trash nuke destroy drop strip purge clear discard scrub zap shred kill""",
     "move": "move copy mv cp duplicate relocate transfer backup archive zip unzip compress extract",
     "append": "append",
     "count": "count number total tally wc",
 }
 """Acts, and the words for them."""
 
-DEEDS = """commit push merge rebase stash checkout reset revert undo stage cherry-pick publish deploy release install uninstall upgrade
-    downgrade stop restart shutdown format reformat prettify clean tidy sync migrate compile empty fill finish resolve solve
-    refactor implement build develop optimize optimise improve secure encrypt decrypt send email post buy order book pay"""
-"""Acts that change something and are like no other: each is a concept of its own (`do:commit`), which only an example can claim.
+DEEDS = """commit push merge rebase stash checkout reset revert undo stage cherry-pick publish deploy release
+    install uninstall upgrade downgrade stop restart shutdown format reformat prettify clean tidy sync
+    migrate compile empty fill finish resolve solve refactor implement build develop optimize optimise
+    improve secure encrypt decrypt send email post buy order book pay"""
+"""Acts that change something and are like no other: each is a concept of its own (`do:commit`), for examples to claim.
 What is a noun as well ("the last commit") is one only as the first word."""
 
 TOPICS: dict[str, str] = {
     "git": "git repo repository head vcs",
     "state": "status clean dirty uncommitted uncommited unstaged staged untracked modified pending worktree unsaved",
-    "diff": "diff difference differences differ changes changed compare compared comparison delta versus vs edits",
+    "diff": "diff different difference differences differ changes changed compare compared comparison delta versus vs edits",
     "history": "log history recent recently latest past timeline previous lately",
-    "commit": "commit commits committed committing revision revisions changeset changesets sha hash tag tags release releases",
+    "commit": "commit commits committed committing revision revisions changeset changesets sha hash tag tags releases",
     "branch": "branch branches",
     "blame": "blame annotate annotated author authored wrote",
     "test": "test tests testing tested pytest unittest suite suites spec specs passing pass passes jest tox",
@@ -76,56 +81,112 @@ TOPICS: dict[str, str] = {
     "packages": "package packages dependency dependencies module modules",
 }
 
-PARTS = frozenset(
-    """line lines word words comment comments function functions method methods class classes variable variables string strings section
-    paragraph sentence header docstring docstrings statement statements import imports part half row rows column columns character
-    characters letter letters block blocks bug bugs key keys value values field fields entry entries""".split()  # noqa: SIM905
+SWEEPING = bag(
+    """everything all else rest others other anything whatever stuff them they those these same entire whole more too
+    again things any each every both some few several many"""
+)
+"""Words that reach beyond what is named. No change is made on them."""
+
+PARTS = bag(
+    """line lines word words comment comments function functions method methods class classes variable variables string
+    strings section paragraph sentence header docstring docstrings statement statements import imports part half row
+    rows column columns character characters letter letters block blocks bug bugs key keys value values field fields
+    entry entries"""
 )
 """Parts of a file. Who names one does not mean the file; only a tool whose examples speak of it is meant."""
 
-NEUTRAL = PARTS | frozenset(
-    """file files folder folders directory directories subfolder path paths project codebase code source sources workspace tree
-    log-file logs logfile work works working happened happen unit left remaining line lines word words name names named called title string strings symbol function functions method methods class classes
-    variable variables constant identifier script scripts document documents page pages place places spot example current whole
-    entire complete full raw exact exactly existing new blank empty typo typos spelling mistake misspelling misspelled error
-    extension extensions pattern regex expression literal phrase term terms keyword token comment comments root cwd top-level
-    command cmd shell terminal program url link address endpoint response reply result results answer details detail info
-    information ending ends end ended starting starts start started begins beginning first last next local stored located live
-    lives living sits found made good fine nice hidden python value values item items occurrence instance instances
-    time times sec second seconds minute moment section sentence paragraph bunch couple available exist exists existing kind
-    together combined alongside types type friend buddy dude man bro sir cheers dear quick quickly fast asap immediately straight away simply
-    body header instead note notes actual following given particular specific certain""".split()  # noqa: SIM905
+NEUTRAL = PARTS | bag(
+    """file files folder folders directory directories subfolder path paths project codebase code source sources
+    workspace tree green red failing failed lying around log-file logs logfile work works working happened happen
+    unit left remaining line lines word words name names named called title string strings symbol function functions
+    method methods class classes variable variables constant identifier script scripts document documents page pages
+    place places spot example current whole entire complete full raw exact exactly existing new blank empty typo
+    typos spelling mistake misspelling misspelled error extension extensions pattern regex expression literal phrase
+    term terms keyword token comment comments root cwd top-level command cmd shell terminal program url link address
+    endpoint response reply result results answer details detail info information ending ends end ended starting
+    starts start started begins beginning first last next local stored located live lives living sits found made
+    good fine nice hidden python value values item items occurrence instance instances time times sec second seconds
+    minute moment section sentence paragraph bunch couple available exist exists existing kind together combined
+    alongside types type friend buddy dude man bro sir cheers dear quick quickly fast asap immediately straight away
+    simply body header instead note notes actual following given particular specific certain"""
 )
 """Words that neither choose nor count as unknown."""
 
 PHRASES: tuple[tuple[str, str], ...] = (
     (r"(?:have|has|had)(?:n't| not) (?:\w+ ){0,2}(?:committed|commited|saved)", "state"),
     (r"which files (?:did|have|had) (?:i|we) (?:changed?|modif\w+|touch(?:ed)?|edit(?:ed)?)", "state"),
-    (r"(?:uncommitted|uncommited|unstaged|staged|pending|unsaved|modified|untracked|local) (?:changes|files|edits|work|stuff|modifications)", "state"),
+    (
+        r"(?:uncommitted|uncommited|unstaged|staged|pending|unsaved|modified|untracked|local) "
+        r"(?:changes|files|edits|work|stuff|modifications)",
+        "state",
+    ),
     (r"(?:very )?first commit", "oldest commit"),
-    (r"(?:which|what) (?:files?|modules?|scripts?|places?|code)(?: that| all)? (?:contain|mention|use|import|reference|have|call|include|define)s?", "search"),
+    (
+        r"(?:which|what) (?:files?|modules?|scripts?|places?|code)(?: that| all)? "
+        r"(?:contain|mention|use|import|reference|have|call|include|define)s?",
+        "search",
+    ),
     (r"new file|new (?=\w+ file)", "make"),
+    (
+        r"(?:anything|something|stuff|what|much|forget|forgotten|forgot|left)(?: left)? to (?:be )?commit(?:ted)?",
+        "state",
+    ),
+    (
+        r"(?:do|does) (?:we|i|it|this (?:repo|project)|the (?:repo|project)) have(?: any)?|have (?:we|i) got(?: any)?",
+        "find",
+    ),
+    (r"round(?:ing)? up|fish(?:ing)? out", "find"),
     (r"look(?:ing|s)? for|keep an eye out for|hunt(?:ing)? (?:down|for)|turn up", "search"),
-    (r"(?:look|peek|dig|glance)(?:ing)? (?:at|in|into|inside|through|over)|have a (?:look|peek)|take a (?:look|peek)", "see"),
+    (
+        r"(?:look|peek|dig|glance)(?:ing)? (?:at|in|into|inside|through|over)|have a (?:look|peek)|take a (?:look|peek)",
+        "see",
+    ),
     (r"bring up|pull up|go (?:over|through)|walk me through|spit out|give me|gimme|hand me|lemme see|get me", "see"),
     (r"poke around|rummage (?:around|in|through)|nose around|look around", "list"),
+    (
+        r"what(?:'s| is)? (?:going on|happening|hiding|lurking|stored|kept|written|sits?|lives?|lurks?|hides?)"
+        r"(?: inside| in| within)?",
+        "see",
+    ),
+    (r"(?:sniff|root|dig|ferret|weed|seek|figure|work)(?:ing)? (?:out|up)|dredge up|scare up|got any", "find"),
+    (r"at the (?:very )?(?:end|bottom|top|start|beginning) of", "append make"),
     (r"what(?:'s| is| are| all is|'re)?(?: there)?(?: sitting| lying| living)?(?: inside| in| within)", "see"),
-    (r"(?:what|which)(?: are the| are all the| kind of| sort of)? (?:files|folders|directories|scripts|modules|documents)", "list"),
-    (r"(?:the )?(?:first|last|top|next|beginning|start|rest|middle)(?: few| couple of| part| half)?(?: +lines?)? of", "see"),
+    (
+        r"(?:what|which)(?: are the| are all the| kind of| sort of)? "
+        r"(?:files|folders|directories|scripts|modules|documents)",
+        "list",
+    ),
+    (
+        r"(?:the )?(?:first|last|top|next|beginning|start|rest|middle)(?: few| couple of| part| half)?(?: +lines?)? of",
+        "see",
+    ),
     (r"any(?=(?: \S+| +) (?:left|in|under|anywhere|there|around|files|somewhere))", "find"),
     (r"(?:what|which)(?= {2,14}(?:files|scripts|modules|sources|documents|notebooks)\b)", "list"),
     (r"clean(?:ing)? up|tidy(?:ing)? up|clear(?:ing)? out", "erase"),
     (r"get rid of|take out|throw (?:away|out)|blow away", "erase"),
     (r"how many|number of", "count"),
-    (r"track(?:ing)? down|point me (?:to|at)|where(?:'s| is| are| do| does| did)?|is there|are there|any sign of", "find"),
+    (
+        r"track(?:ing)? down|point me (?:to|at)|where(?:'s| is| are| do| does| did)?|is there|are there|any sign of",
+        "find",
+    ),
     (r"who (?:calls|uses|imports|invokes|references|touches)|what (?:calls|uses|imports|invokes|references)", "search"),
-    (r"(?:files?|places?|lines?|everything|anything|code) (?:that |which )?(?:contain|mention|use|import|reference)s?(?:ing)?", "search"),
+    (
+        r"(?:files?|places?|lines?|everything|anything|code) (?:that |which )?"
+        r"(?:contain|mention|use|import|reference)s?(?:ing)?",
+        "search",
+    ),
     (r"kick off|fire up|spin up|set off|fire off", "run"),
     (r"working (?:tree|copy|directory|dir)", "state git"),
-    (r"(?:what|what has|what's|what have i|which files|anything|has anything|have i|did i|did anything|what all)"
-     r"(?: has| have| got| been| was| were)* (?:changed|modified|touched)", "state"),
+    (
+        r"(?:what|what has|what's|what have i|which files|anything|has anything|have i|did i|did anything|what all)"
+        r"(?: has| have| got| been| was| were)* (?:changed|modified|touched)",
+        "state",
+    ),
     (r"did (?:i|we) change|(?:i|we)(?:'ve| have)? changed|have (?:i|we) changed", "diff"),
-    (r"(?:last|latest|recent|previous|past|newest)(?: \d+| few| couple of| two| three| five| ten)? commits?", "history commit"),
+    (
+        r"(?:last|latest|recent|previous|past|newest)(?: \d+| few| couple of| two| three| five| ten)? commits?",
+        "history commit",
+    ),
     (r"commit (?:history|log|messages?)|when was", "history commit"),
     (r"(?:my|our|local|latest|recent|pending) edits|differences? between", "diff"),
     (r"not(?: yet)? committed|yet to be committed|still to commit", "state"),
@@ -133,6 +194,7 @@ PHRASES: tuple[tuple[str, str], ...] = (
     (r"who (?:last )?(?:wrote|changed|edited|touched)|last touched", "blame"),
     (r"search the (?:web|internet|net)|look up|on the (?:web|net)", "web search"),
     (r"add(?:ed|ing)? (?=.{1,200} to (?:the (?:end|bottom) of )?\S)|tack on", "append make"),
+    (r"^\W*(?:all|every)(?: of)?(?: the| our| my)?(?= )", "find"),
     (r"get(?= {9,})", "fetch"),
     (r"(?:what|how) (?:does|do|did)", "see"),
 )
@@ -140,7 +202,7 @@ PHRASES: tuple[tuple[str, str], ...] = (
 
 ACTS_OF: dict[str, dict[str, float]] = {
     "read": {"check": 0.8, "see": 1.0, "fetch": 0.6, "list": 0.2, "find": 0.2},
-    "list": {"check": 0.5, "list": 1.0, "see": 0.9, "find": 0.3, "count": 0.3},
+    "list": {"check": 0.5, "list": 1.0, "see": 0.9, "find": 0.6, "count": 0.3},
     "find": {"find": 1.0, "list": 0.9, "see": 0.7, "search": 0.7, "count": 0.7, "fetch": 0.4},
     "search": {"check": 0.6, "search": 1.0, "find": 0.9, "see": 0.5, "list": 0.5, "count": 0.6},
     "run": {"run": 1.0},
@@ -165,101 +227,6 @@ def is_act(concept: str) -> bool:
 def is_world_act(concept: str) -> bool:
     """Whether a concept says to change something."""
     return concept in WORLD_ACTS or concept.startswith("do:")
-
-
-COMMANDS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("disk", "space"), "df -h"),
-    (("disk", "usage"), "df -h"),
-    (("disk", "used"), "df -h"),
-    (("version", "python"), "python3 --version"),
-    (("version", "node"), "node --version"),
-    (("version", "npm"), "npm --version"),
-    (("version", "git"), "git --version"),
-    (("version", "pip"), "pip --version"),
-    (("version", "rust"), "rustc --version"),
-    (("version", "docker"), "docker --version"),
-    (("memory", "space"), "free -h"),
-    (("memory", "usage"), "free -h"),
-    (("memory", "used"), "free -h"),
-    (("memory", "system"), "free -h"),
-    (("cpu", "count"), "nproc"),
-    (("process", "running"), "ps aux"),
-    (("process", "list"), "ps aux"),
-    (("system", "kernel"), "uname -a"),
-    (("system", "os"), "uname -a"),
-    (("uptime",), "uptime"),
-    (("packages", "installed"), "pip list"),
-)
-"""Questions about the machine: what they must name, and the harmless command that answers. They may say no more than that
-and the words of `MACHINE`."""
-
-MACHINE = frozenset(
-    """see list count find installed machine computer system running current search use version python packages disk space memory
-    pip node npm git rust docker usage used local left remaining free much full""".split()  # noqa: SIM905
-)
-
-PROGRAMS = frozenset(
-    """ansible apt apt-get awk bash black brew bun bundle cargo cat cc chmod clang cmake composer conda cp curl date deno df diff
-    docker docker-compose dotnet du echo env eslint flake8 free g++ gcc gem gh git go gradle grep gunicorn head helm hostname ip
-    java javac jest jq just kill kubectl ln ls make mkdir mocha mv mvn mypy netstat ninja node nox npm npx nproc nvm perl pg_dump
-    php ping pip pip3 pipenv pipx pnpm podman poetry pre-commit prettier printf ps psql pwd pyright pytest python python3 rails
-    rake rg rm rsync ruby ruff rustc rustfmt sass sed sh sqlite3 ssh sudo swift systemctl tail tar terraform top touch tox tree
-    tsc uname unittest unzip uptime uv uvicorn valgrind vite wc webpack wget which whoami xargs yarn zip zsh""".split()  # noqa: SIM905
-)
-"""What may stand first in a command that is not in backticks."""
-
-ENGLISH_PROGRAMS = frozenset(
-    """black cat date diff du echo env find free go head help host just kill ls make more rake ruff sort tail test time top touch
-    tree which cut split join watch open yes install""".split()  # noqa: SIM905
-)
-"""Programs whose names are words: without "run" before them they are read as English."""
-
-SUBCOMMANDS = frozenset(
-    """add branch build bump check checkout ci clean clippy clone commit compose config dev diff down exec fetch fmt freeze init
-    install lint list log ls lock migrate outdated ps publish pull push restore restart run serve show start stash status sync test
-    typecheck uninstall up update upgrade watch""".split()  # noqa: SIM905
-)
-"""What goes on a command after its program: `npm install` is a command, `python version` is a question."""
-
-INTERPRETERS = {"py": "python3", "sh": "bash", "js": "node", "rb": "ruby", "pl": "perl", "php": "php"}
-
-LANGUAGES: dict[str, str] = {
-    "python": "py", "javascript": "js", "typescript": "ts", "markdown": "md", "json": "json", "yaml": "yaml", "yml": "yml",
-    "html": "html", "css": "css", "rust": "rs", "golang": "go", "go": "go", "java": "java", "ruby": "rb", "shell": "sh",
-    "bash": "sh", "text": "txt", "txt": "txt", "toml": "toml", "csv": "csv", "sql": "sql", "xml": "xml", "php": "php",
-    "kotlin": "kt", "swift": "swift", "scala": "scala", "perl": "pl", "lua": "lua", "c": "c", "cpp": "cpp", "c++": "cpp",
-    "c#": "cs", "csharp": "cs", "haskell": "hs", "elixir": "ex", "jsx": "jsx", "tsx": "tsx", "vue": "vue", "svelte": "svelte",
-    "log": "log", "ini": "ini", "cfg": "cfg", "pdf": "pdf", "png": "png", "svg": "svg", "jpg": "jpg", "gif": "gif",
-    "notebook": "ipynb", "jupyter": "ipynb", "py": "py", "js": "js", "ts": "ts", "md": "md", "rst": "rst", "proto": "proto",
-    "protobuf": "proto", "scss": "scss", "less": "less", "graphql": "graphql", "terraform": "tf", "header": "h", "rs": "rs",
-}  # fmt: skip
-"""Words before "files" and the extension they mean."""
-
-EXTENSIONS = frozenset(LANGUAGES.values()) | frozenset(
-    """bat c cc cfg class cmake conf cs cxx dart db dockerfile env erl exe fish gradle gz h hh hpp htm ico in j2 jar jpeg key less lock
-    m make mdx mjs cjs mk mm mod odt out patch pem plist ps1 pyi pyx r rtf sass service sqlite sum tar tex tgz tmp tpl tsv ttf
-    wasm whl xls xlsx doc docx zip zsh yaml properties bak orig diff old info list map snap spec template example""".split()  # noqa: SIM905
-)
-DOMAINS = frozenset("com org net io dev edu gov co ai app".split())  # noqa: SIM905
-PRODUCTS = frozenset("node.js vue.js next.js three.js d3.js express.js react.js nuxt.js asp.net".split())  # noqa: SIM905
-
-FILE_NAMES: dict[str, str] = {
-    "readme": "README.md", "dockerfile": "Dockerfile", "makefile": "Makefile", "license": "LICENSE", "licence": "LICENSE",
-    "changelog": "CHANGELOG.md", "gemfile": "Gemfile", "procfile": "Procfile", "vagrantfile": "Vagrantfile",
-    "jenkinsfile": "Jenkinsfile", "pipfile": "Pipfile", "rakefile": "Rakefile", "codeowners": "CODEOWNERS",
-    "gitignore": ".gitignore", "contributing": "CONTRIBUTING.md", "justfile": "justfile", "brewfile": "Brewfile",
-}  # fmt: skip
-"""Well-known files that are spoken of without an extension."""
-
-FOLDERS = frozenset(
-    """src lib libs test tests docs doc app apps bin scripts config configs examples assets public static templates build dist tools
-    packages plugins migrations components utils helpers core vendor include internal cmd pkg server client frontend backend
-    api models views controllers services fixtures benchmarks bench site web logs data""".split()  # noqa: SIM905
-)
-NOT_PATHS = frozenset(
-    """and/or he/she she/he his/her either/or n/a w/o w/ i/o tcp/ip client/server read/write yes/no true/false on/off input/output
-    pass/fail 24/7 ci/cd""".split()  # noqa: SIM905
-)
 
 
 def _words() -> dict[str, tuple[str, ...]]:
@@ -287,7 +254,16 @@ def known(word: str) -> bool:
 def forms(word: str) -> list[str]:
     """A lower-case word and what it may be an inflection of, likeliest first."""
     found = [word]
-    for suffix, put in (("ies", "y"), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("'s", "")):
+    for suffix, put in (
+        ("ies", "y"),
+        ("es", ""),
+        ("s", ""),
+        ("ing", ""),
+        ("ing", "e"),
+        ("ed", ""),
+        ("ed", "e"),
+        ("'s", ""),
+    ):
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             base = word.removesuffix(suffix) + put
             found.append(base)

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from pegboard.models import ToolOffer
 
-from pegboard_offline.entities import Word, words_of
 from pegboard_offline.lexicon import ACTS_OF, COMMON, TOPICS, is_world_act
+from pegboard_offline.words import Word, words_of
 
 Takes: TypeAlias = Literal[
     "read", "list", "edit", "run", "net", "glob", "regex", "revision", "text", "number", "flag", "choice", "other"

@@ -19,9 +19,11 @@ from pegboard.models import (
 )
 
 if TYPE_CHECKING:
-    from pegboard_offline.route import Plan, Router
+    from pegboard_offline.route import Router
 
-BANNER = "offline: a router, not a language model; it serves plain requests. A key or a local model server gives a real model."
+BANNER = (
+    "offline: a router, not a language model; it serves plain requests. A key or a local server gives a real model."
+)
 PENDING = "pegboard_offline.pending"
 
 
@@ -47,7 +49,9 @@ class OfflineProvider:
         text, replies = _turn(request.messages)
         plan = self._routing().plan(text, request.tools)
         if not replies and not plan.acts:
-            yield TextPart(answer.ask(plan, request.tools) if plan.choices else "\n".join(answer.greeting(request.tools)))
+            yield TextPart(
+                answer.ask(plan, request.tools) if plan.choices else "\n".join(answer.greeting(request.tools))
+            )
             pending = next((True for choice in plan.choices if choice.missing and not choice.reason), False)
             yield EndPart(asks_back=True, provider_data={PENDING: text} if pending else None)
             return

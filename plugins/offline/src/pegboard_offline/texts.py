@@ -7,42 +7,64 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
+from pegboard_offline.bags import bag
 from pegboard_offline.entities import Entity, Reading
+from pegboard_offline.lexicon import known
 
 MASK = "\x01"
-_LITERAL_NOUNS = frozenset(
-    """word words text string line phrase typo term variable function method class misspelling spelling token import occurrence occurrences
-    instance instances mention mentions uses use case cases identifier symbol""".split()  # noqa: SIM905
+_LITERAL_NOUNS = bag(
+    """word words text string line phrase typo term variable function method class misspelling spelling token import
+    occurrence occurrences instance instances mention mentions uses use case cases identifier symbol"""
 )
-_TEXTS = frozenset("word words text string phrase typo term misspelling token occurrence occurrences instance instances mention mentions".split())  # noqa: SIM905
-_QUALIFIERS = _LITERAL_NOUNS | frozenset("all every each any both the this that a an of from single whole broken wrong old misspelled".split())  # noqa: SIM905
-_SETTINGS = frozenset(
-    """title name version port host timeout heading color colour background font size theme language license author email description
-    default level limit url header value date year number mode type status""".split()  # noqa: SIM905
+_TEXTS = bag(
+    """word words text string phrase typo term misspelling token occurrence occurrences instance instances mention
+    mentions"""
 )
-_END = re.compile(r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|for me|now|everywhere|throughout|in|inside|within|from|of|on|at|to))*[\s.!?]*$", re.I)
+_QUALIFIERS = _LITERAL_NOUNS | bag(
+    """all every each any both the this that a an of from single whole broken wrong old misspelled"""
+)
+_SETTINGS = bag(
+    """title name version port host timeout heading color colour background font size theme language license author
+    email description default level limit url header value date year number mode type status"""
+)
+_END = re.compile(
+    r"(?:[\s,]+(?:please|pls|plz|thanks|thank you|for me|now|everywhere|throughout|in|inside|within|from|of|on|at|to))*"
+    r"[\s.!?]*$",
+    re.I,
+)
 _ARROW = r"(?:-{1,2}>|={1,2}>|→|⇒)"
 _REPLACE = re.compile(
-    r"\b(?:replace|substitute|swap(?:\s+out)?|exchange|switch(?:\s+out)?|trade)\s+(?P<old>\S.*?)\s+(?:with|by|for|to)\s+(?P<new>\S.*)$", re.I | re.S
+    r"\b(?:replace|substitute|swap(?:\s+out)?|exchange|switch(?:\s+out)?|trade)\s+(?P<old>\S.*?)\s+(?:with|by|for|to)\s+(?P<new>\S.*)$",
+    re.I | re.S,
 )
 _CHANGE = re.compile(
     rf"\b(?:change|turn|rename|convert|correct|fix|edit|modify|update|alter|rewrite|amend|make|tweak|switch)\s+(?P<old>\S.*?)"
     rf"(?:\s*{_ARROW}\s*|\s+(?:to|into|with)\s+(?:read\s+|say\s+|be\s+)?)(?P<new>\S.*)$",
     re.I | re.S,
 )
-_ARROWED = re.compile(rf"(?:^\s*|[,:]\s*|\b(?:typo|word|spelling|from)\s+)(?P<old>\S.*?)\s*{_ARROW}\s*(?P<new>\S.*)$", re.I | re.S)
+_ARROWED = re.compile(
+    rf"(?:^\s*|[,:]\s*|\b(?:typo|word|spelling|from)\s+)(?P<old>\S.*?)\s*{_ARROW}\s*(?P<new>\S.*)$", re.I | re.S
+)
 _INSTEAD = re.compile(r"\binstead\s+of\s+(?P<old>\S.*?),?\s+(?:write|put|use|say|have)\s+(?P<new>\S.*)$", re.I | re.S)
 _SHOULD = re.compile(
-    r"^\W*(?P<old>[^\W_].*?|\x01+)\s+(?:should|ought\s+to|needs?\s+to|must|has\s+to)\s+(?:be|read|become|say)\s+(?P<new>\S.*)$", re.I | re.S
+    r"^\W*(?P<old>[^\W_].*?|\x01+)\s+(?:should|ought\s+to|needs?\s+to|must|has\s+to)\s+(?:be|read|become|say)\s+(?P<new>\S.*)$",
+    re.I | re.S,
 )
-_REPLACES = (_REPLACE, _CHANGE, _ARROWED, _INSTEAD, _SHOULD)
+_SAY_INSTEAD = re.compile(
+    r"\b(?:say|read|be|use|have|write|put)\s+(?P<new>\S.*?),?\s+(?:instead\s+of|rather\s+than)\s+(?P<old>\S.*)$",
+    re.I | re.S,
+)
+_REPLACES = (_SAY_INSTEAD, _REPLACE, _CHANGE, _ARROWED, _INSTEAD, _SHOULD)
 _ERASES = re.compile(
-    r"\b(?:remove|delete|wipe|strip|drop|erase|take\s+out|get\s+rid\s+of|zap|cut|scrub|nuke|kill|purge)\s+(?P<old>\S.*?)(?:\s+(?:from|out\s+of|off))?$",
+    r"\b(?:remove|delete|wipe|strip|drop|erase|take(?:\s+out)?|get\s+rid\s+of|zap|cut|scrub|nuke|kill|purge)\s+(?P<old>\S.*?)(?:\s+(?:from|out\s+of|off))?$",
     re.I | re.S,
 )
 _VALUE = re.compile(r"(?:true|false|none|null|nil|on|off|yes|no|enabled|disabled|-?\d[\d._]*|v?\d+(?:\.\d+)+)", re.I)
-_DETERMINER = re.compile(r"(?:the|a|an|this|that|these|those|my|our|its?|all|every|each|some|any|everything|them|one|something)\b", re.I)
+_DETERMINER = re.compile(
+    r"(?:the|a|an|this|that|these|those|my|our|its?|all|every|each|some|any|everything|them|one|something)\b", re.I
+)
 _POINTING = re.compile(r"(?:it|its|them|this|that|these|those|everything|something|all|one|whatever|stuff)", re.I)
 _ALL = re.compile(r"\b(?:all|every|each|everywhere|throughout|occurrences|instances)\b", re.I)
 
@@ -70,7 +92,8 @@ def mask(reading: Reading, without: Entity | None) -> str:
     text = reading.text
     if without is not None:
         head = re.search(
-            r"(?:[,;]?\s*\b(?:in|inside|within|of|from|at|on|to|into|throughout|across|out of|off|for)\s+)?(?:(?:the|my|our)\s+)?(?:file\s+)?$",
+            r"(?:[,;]?\s*\b(?:in|inside|within|of|from|at|on|to|into|throughout|across|out of|off|for)\s+)?"
+            r"(?:(?:the|my|our)\s+)?(?:file\s+)?$",
             text[: without.start],
             re.I,
         )
@@ -105,19 +128,34 @@ def swap(reading: Reading, path: Entity | None) -> Swap | None:
     for pattern in _REPLACES:
         match = pattern.search(masked)
         if match:
-            old = _named(reading, *match.span("old"))
-            new = _named(reading, *match.span("new"), whole=True)
-            if pattern is _REPLACE and re.match(r"substitute\b.*\sfor\s+$", masked[match.start() : match.start("new")], re.I | re.S):
-                old, new = new, old  # "substitute the new for the old"
-            if old.sure and new.sure and not _a_setting(old, new):
-                return Swap(old.text, new.text, everywhere, match.span())
-            return None
+            again = pattern.search(masked, match.start() + 1)  # "modify a.txt: change this to that" has two verbs
+            return _swapped(reading, masked, pattern, match, everywhere) or (
+                _swapped(reading, masked, pattern, again, everywhere) if again else None
+            )
     match = _ERASES.search(masked)
     if match:
         old = _named(reading, *match.span("old"))
         if old.sure and (old.marked or old.noun in _TEXTS):
             return Swap(old.text, "", everywhere, match.span())
     return None
+
+
+def _swapped(
+    reading: Reading, masked: str, pattern: re.Pattern[str], match: re.Match[str], everywhere: bool
+) -> Swap | None:
+    """What one such sentence says, where it says it beyond doubt."""
+    old = _named(reading, *match.span("old"))
+    new = _named(reading, *match.span("new"), whole=True)
+    if re.search(_ARROW, masked[match.end("old") : match.start("new")]) and not old.sure and len(old.text.split()) == 2:
+        lead, _, last = old.text.partition(" ")
+        if lead.lower() in _SETTINGS or known(lead.lower()):  # "port 8080 -> 9090"
+            old = _Named(last, False, "value", _sure(last, False))
+    if pattern is _REPLACE and re.match(
+        r"substitute\b.*\sfor\s+$", masked[match.start() : match.start("new")], re.I | re.S
+    ):
+        old, new = new, old  # "substitute the new for the old"
+    sure = old.sure and new.sure and not _a_setting(old, new)
+    return Swap(old.text, new.text, everywhere, match.span()) if sure else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +197,8 @@ def _a_setting(old: _Named, new: _Named) -> bool:
     """`DEBUG to False` and `title to Hello` name a setting and its value: the text to replace is not said."""
     if old.marked or new.marked or old.noun or not re.fullmatch(r"[A-Za-z][\w.-]*", old.text):
         return False
-    return bool(_VALUE.fullmatch(new.text)) or old.text.lower() in _SETTINGS
+    alike = SequenceMatcher(None, old.text.lower(), new.text.lower()).ratio() > 0.7  # a spelling: "colour" to "color"
+    return bool(_VALUE.fullmatch(new.text)) or (old.text.lower() in _SETTINGS and not alike)
 
 
 _SAYS = re.compile(
@@ -171,15 +210,20 @@ _SAYS = re.compile(
 )
 _WITH = re.compile(rf"\bwith\s+(?:just\s+|only\s+)?(?P<x>{MASK}+)$|:\s*(?P<y>{MASK}+)$", re.I)
 _PUT = re.compile(
-    r"\b(?P<verb>write|put|save|store|jot(?:\s+down)?|add|append|tack|stick|place|output)\s+(?:just\s+|only\s+)?"
+    r"\b(?P<verb>write|put|save|store|jot(?:\s+down)?|add|append|tack|stick|slap|chuck|stuff|place|output)\s+(?:just\s+|only\s+)?"
     r"(?P<det>(?:the|a|an|this|some)\s+)?(?P<noun>(?:new\s+)?(?:line|text|words?|string|sentence|note|message)\s+(?:that\s+says\s+|saying\s+)?)?"
     r"(?P<x>\S.*?)(?:\s+(?:down|on|onto))?(?:\s*(?:,|and)?\s*(?:to|at)\s+the\s+(?:very\s+)?(?:end|bottom)(?:\s+of)?)?"
     r"(?:\s+(?:in|into|to|as|on|onto|inside)(?:\s+(?:a|the)(?:\s+new)?\s+file)?(?:\s+(?:called|named))?)?$",
     re.I | re.S,
 )
-_EMPTY = re.compile(r"\b(?:an?|new|the)?\s*(?:empty|blank)\s+(?:new\s+)?(?:\w+\s+)?(?:file|document|script|module|\Z)|\b(?:empty|blank)\s*$|^\W*touch\b|\bwith nothing in it\b", re.I)
+_EMPTY = re.compile(
+    r"\b(?:an?|new|the)?\s*(?:empty|blank)\s+(?:new\s+)?(?:\w+\s+)?(?:file|document|script|module|\Z)|"
+    r"\b(?:empty|blank)\s*$|^\W*touch\b|\bwith nothing in it\b",
+    re.I,
+)
 _DESCRIBED = re.compile(
-    r"(?:a|an|the|some|one|two|three|my|our|your|all|every|each|several|its?|this|that|what|whatever|everything|nothing|something)\b", re.I
+    r"(?:a|an|the|some|one|two|three|my|our|your|all|every|each|several|its?|this|that|what|whatever|everything|nothing|something)\b",
+    re.I,
 )
 
 
@@ -207,7 +251,7 @@ def content(reading: Reading, path: Entity | None) -> Content | None:
         return Content(literal(reading, *match.span("x"))[0], match.span("x"))
     if match and path is not None and path.start >= match.end("x"):
         text, marked = literal(reading, *match.span("x"))
-        told = bool(match["noun"]) or not match["det"] and match["verb"].lower() in ("write", "put", "jot")
+        told = bool(match["noun"]) or (not match["det"] and match["verb"].lower() in ("write", "put", "jot"))
         if not marked and told and not _DESCRIBED.match(text) and MASK not in text and _plain(text):
             return Content(text, match.span("x"))
     return None
@@ -221,14 +265,16 @@ def _said(reading: Reading, match: re.Match[str]) -> Content | None:
     """What stands behind "that says": as it is, unless it describes."""
     start, end = match.span("x")
     text, marked = literal(reading, start, end)
-    if marked:
+    if marked or (text[:1] in "{[<" and text[-1:] in "}]>"):
         return Content(text, (start, end))
     tail = _END.sub("", match["x"])
     if tail and not tail.strip(MASK):
         return Content(literal(reading, start, start + len(tail))[0], (start, end))
     if MASK in match["x"]:
         return None
-    says = match["cue"].lower().startswith(("say", "read", "with the text", "with text", "with the word", "with the line"))
+    says = (
+        match["cue"].lower().startswith(("say", "read", "with the text", "with text", "with the word", "with the line"))
+    )
     if not says and _DESCRIBED.match(text):
         return None
     if re.match(r"(?:the\s+)?(?:contents?|output|result|text)\s+of\b|whatever\b|what\s", text, re.I):

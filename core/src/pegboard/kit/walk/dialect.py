@@ -38,15 +38,15 @@ _POSIX = {
     "xdigit": "0-9A-Fa-f",
 }
 _NOT_POSIX = {
-    "alnum": r"\x00-/:-@\[-`{-\U0010ffff",
-    "alpha": r"\x00-@\[-`{-\U0010ffff",
-    "ascii": r"\x80-\U0010ffff",
-    "digit": r"\x00-/:-\U0010ffff",
-    "lower": r"\x00-`{-\U0010ffff",
-    "space": r"\x00-\x08\x0e-\x1f!-\U0010ffff",
-    "upper": r"\x00-@\[-\U0010ffff",
-    "word": r"\x00-/:-@\[-^`{-\U0010ffff",
-    "xdigit": r"\x00-/:-@G-`g-\U0010ffff",
+    "alnum": r"\x00-/:-@\[-`{-\ud7ff\ue000-\U0010ffff",
+    "alpha": r"\x00-@\[-`{-\ud7ff\ue000-\U0010ffff",
+    "ascii": r"\x80-\ud7ff\ue000-\U0010ffff",
+    "digit": r"\x00-/:-\ud7ff\ue000-\U0010ffff",
+    "lower": r"\x00-`{-\ud7ff\ue000-\U0010ffff",
+    "space": r"\x00-\x08\x0e-\x1f!-\ud7ff\ue000-\U0010ffff",
+    "upper": r"\x00-@\[-\ud7ff\ue000-\U0010ffff",
+    "word": r"\x00-/:-@\[-^`{-\ud7ff\ue000-\U0010ffff",
+    "xdigit": r"\x00-/:-@G-`g-\ud7ff\ue000-\U0010ffff",
 }
 _CATEGORIES = {
     "letter": "L", "uppercaseletter": "Lu", "uppercase": "Lu", "upper": "Lu", "lowercaseletter": "Ll",
@@ -67,7 +67,16 @@ _TOKEN = re.compile(
       | (?P<repeat>[*+?]|\{\d*,?\d*\})""",
     re.VERBOSE | re.DOTALL,
 )
-_SIMPLE = {r"\z": r"\Z", r"\<": r"\b(?=\w)", r"\>": r"\b(?<=\w)"}
+_LONE = "\\udc80-\\udcff"
+"""How `re` sees bytes that are not UTF-8: nothing in rg's patterns matches those."""
+_SIMPLE = {
+    r"\D": rf"[^\d{_LONE}]",
+    r"\S": rf"[^\s{_LONE}]",
+    r"\W": rf"[^\w{_LONE}]",
+    r"\z": r"\Z",
+    r"\<": r"\b(?=\w)",
+    r"\>": r"\b(?<=\w)",
+}
 _BOUNDARY = {"start": r"\b(?=\w)", "end": r"\b(?<=\w)", "start-half": r"(?<!\w)", "end-half": r"(?!\w)"}
 
 
@@ -171,7 +180,9 @@ class _Translation:
         if found := _TOKEN.match(self.pattern, at):
             self._token(found)
             return found.end()
-        if char == ")" and len(self.closing) > 1:
+        if char == ".":
+            self._put(rf"[^\n{_LONE}]")
+        elif char == ")" and len(self.closing) > 1:
             self._put(")" * (len(self.closing.pop()) + 1))
         elif char == "|":
             flags = self.closing[-1]
@@ -238,7 +249,7 @@ def _class(text: str) -> str:
     """A bracket expression for `re`."""
     inside, out, at = text[1:-1], "[", 0
     if inside.startswith("^"):
-        out, at = "[^", 1
+        out, at = f"[^{_LONE}", 1
     while at < len(inside):
         if inside[at] == "[":
             posix = re.compile(r"\[:(\^?)(\w+):\]").match(inside, at)
@@ -257,7 +268,7 @@ def _class(text: str) -> str:
                 out += _code(found["code"]) if found["code"] else found[0]
             at = found.end()
         else:
-            out += inside[at] if inside[at] not in "|&~" else "\\" + inside[at]
+            out += inside[at] if inside[at] not in "|&~]" else "\\" + inside[at]
             at += 1
     return out + "]"
 
@@ -288,9 +299,10 @@ def _ranges(category: str, negated: bool) -> str:
     spans: list[list[int]] = []
     known = False
     for number in range(sys.maxunicode + 1):
-        inside = unicodedata.category(chr(number)).startswith(category)
+        found = unicodedata.category(chr(number))
+        inside = found.startswith(category)
         known |= inside
-        if inside != negated:
+        if inside != negated and found != "Cs":
             if spans and spans[-1][1] == number - 1:
                 spans[-1][1] = number
             else:

@@ -30,8 +30,7 @@ class Gate:
         self.left_out = 0
         self._workspace = workspace
         self._prefix = prefix
-        self._start = start + b"/" if start else b""
-        self._scopes: dict[bytes, Scope | None] = {start: scope}
+        self._folders: dict[bytes, Scope | None] = {start: scope or Scope(folder=b"")}
         self._ruled = scope is not None
         self._only = only
         self._hidden = hidden
@@ -44,31 +43,33 @@ class Gate:
         return self._last[1]
 
     def _wanted(self, path: bytes) -> bool:
-        below = path.removeprefix(self._start).split(b"/")
-        if not NEVER.isdisjoint(below):
+        folder, _, name = path.rpartition(b"/")
+        scope = self._folders[folder] if folder in self._folders else self._enter(folder)
+        if scope is None or not self._visible(name):
             return False
         if self._only is not None and not self._only.match(os.fsdecode(path)):
             return False
-        if not self._hidden and any(part.startswith(b".") for part in below):
-            return False
-        if not self._ruled:
-            return True
-        folder, _, name = path.rpartition(b"/")
-        scope = self._scope(folder)
-        return scope is not None and not scope.ignored(name, folder=False)
+        return not (self._ruled and scope.ignored(name, folder=False))
 
-    def _scope(self, folder: bytes) -> Scope | None:
-        """The scope of a folder, None when it is ignored."""
+    def _visible(self, name: bytes) -> bool:
+        return name not in NEVER and (self._hidden or not name.startswith(b"."))
+
+    def _enter(self, folder: bytes) -> Scope | None:
+        """The scope of a folder, None when nothing in it is wanted."""
         above, names = folder, list[bytes]()
-        while above not in self._scopes:
+        while above not in self._folders:
             above, _, name = above.rpartition(b"/")
             names.append(name)
-        scope = self._scopes[above]
+        scope = self._folders[above]
         for name in reversed(names):
             above = above + b"/" + name if above else name
-            if scope is not None:
-                scope = None if scope.ignored(name, folder=True) else scope.enter(name)
-            self._scopes[above] = scope
+            if scope is not None and not (
+                self._visible(name) and not (self._ruled and scope.ignored(name, folder=True))
+            ):
+                scope = None
+            elif scope is not None and self._ruled:
+                scope = scope.enter(name)
+            self._folders[above] = scope
         return scope
 
     def _protected(self, path: bytes, kind: TouchKind) -> bool:

@@ -1,4 +1,4 @@
-"""The lines of a file as rg reads them: block by block, so that a NUL ends the search at the same place."""
+"""The blocks of lines in which rg reads a file, so that a NUL ends the search at the same place in both engines."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line ends the search of its file."""
 
 
-class Line(NamedTuple):
-    """number from 1; offset of its first byte; text without the LF; first: of its block."""
+class Block(NamedTuple):
+    """Whole lines. number: of the first, from 1; offset: of its first byte. nul: where the file's search ended."""
 
     number: int
     offset: int
-    text: bytes
-    first: bool
+    data: bytes
+    nul: int | None = None
 
 
 class _Source:
@@ -41,9 +41,9 @@ class _Source:
             self.head = self.head.removeprefix(codecs.BOM_UTF8)
 
     def read(self, size: int) -> bytes:
-        """Up to `size` bytes (UTF-16: somewhat more); empty at the end."""
+        """Up to `size` bytes (UTF-16: somewhat more); empty at the end. As rg, it gives the head by itself."""
         while True:
-            data = self.head + os.read(self.fd, max(size - len(self.head), 1))
+            data = self.head or os.read(self.fd, size)
             self.head = b""
             if self.decoder is None:
                 return data
@@ -52,8 +52,8 @@ class _Source:
                 return text.encode("utf-8", "replace")
 
 
-def lines_of(path: bytes, trouble: Trouble, name: bytes, *, text: bool) -> Iterator[Line | int]:
-    """The lines of a regular file; last, if a NUL ended the search, its offset. `text`: a NUL does not.
+def blocks_of(path: bytes, trouble: Trouble, name: bytes, *, text: bool) -> Iterator[Block]:
+    """The blocks of a regular file. `text`: a NUL does not end the search.
 
     What cannot be read is told to `trouble` under `name`.
     """
@@ -65,32 +65,23 @@ def lines_of(path: bytes, trouble: Trouble, name: bytes, *, text: bool) -> Itera
         return
     try:
         if stat.S_ISREG(os.fstat(fd).st_mode):
-            yield from _lines(_Source(fd), text)
+            yield from _blocks(_Source(fd), text)
     except OSError as error:
         trouble(name, error)
     finally:
         os.close(fd)
 
 
-def _lines(source: _Source, text: bool) -> Iterator[Line | int]:
+def _blocks(source: _Source, text: bool) -> Iterator[Block]:
     number, offset, rest = 1, 0, b""
     while True:
-        block, rest, nul = _block(source, rest, text, offset)
-        if nul is not None:
-            yield nul
+        data, rest, nul = _block(source, rest, text, offset)
+        if data or nul is not None:
+            yield Block(number, offset, data, nul)
+        if not data:
             return
-        if not block:
-            return
-        first = True
-        start = 0
-        while start < len(block):
-            end = block.find(b"\n", start)
-            end = len(block) if end < 0 else end
-            yield Line(number, offset + start, block[start:end], first)
-            first = False
-            number += 1
-            start = end + 1
-        offset += len(block)
+        number += data.count(b"\n")
+        offset += len(data)
 
 
 def _block(source: _Source, rest: bytes, text: bool, offset: int) -> tuple[bytes, bytes, int | None]:

@@ -1,0 +1,104 @@
+"""The parameters of tools that write: a file and its content, or a file and what to replace with what."""
+
+from __future__ import annotations
+
+import re
+
+from pegboard_offline import texts
+from pegboard_offline.entities import Entity, Reading, Tree
+from pegboard_offline.filled import Filled
+from pegboard_offline.lexicon import lemma
+from pegboard_offline.profile import Profile, Slot
+
+
+def fill_edit(tool: Profile, reading: Reading, tree: Tree, filled: Filled) -> None:
+    """A file and its texts: content, or old and new. Both texts or neither."""
+    path_slot = next(slot for slot in tool.slots if slot.required and slot.takes == "edit")
+    text_slots = [slot for slot in tool.slots if slot.required and slot.takes == "text"]
+    path = _edited(reading, tool.nature == "replace")
+    if path is None:
+        filled.missing.append(path_slot.name)
+    else:
+        filled.take(path_slot, [path])
+    if tool.nature == "write":
+        given = texts.content(reading, path)
+        if given is None:
+            filled.missing.append(text_slots[0].name)
+        else:
+            filled.put(text_slots[0], given.text, given.span)
+            _guard_write(tool, reading, tree, path, filled)
+        return
+    change = texts.swap(reading, path)
+    if change is None:
+        filled.missing += [slot.name for slot in text_slots]
+        return
+    old, new = _old_and_new(tool, text_slots)
+    filled.put(old, change.old, change.span)
+    filled.put(new, change.new, change.span)
+    flags = [slot for slot in tool.slots_for("flag") if not slot.required and not slot.default]
+    if change.everywhere and len(flags) == 1:  # the one switch of such a tool: each occurrence, not one
+        filled.put(flags[0], True, change.span)
+
+
+def _edited(reading: Reading, last: bool) -> Entity | None:
+    """The file that is written: the one the request ties to its verb when it names several."""
+    files = reading.of("file")
+    if len(files) <= 1:
+        return files[0] if files else None
+    tied = [
+        e
+        for e in files
+        if re.search(
+            r"\b(?:in|inside|within|to|into|file|called|named|create|write|make)\s+(?:the\s+)?$",
+            reading.text[: e.start],
+            re.I,
+        )
+    ]
+    if not tied:
+        return None if not last else files[-1]
+    return tied[-1] if last else tied[0]
+
+
+def _old_and_new(tool: Profile, slots: list[Slot]) -> tuple[Slot, Slot]:
+    """Which text parameter is replaced by which: as the examples have it, else in the order declared."""
+    names = {slot.name for slot in slots}
+    for example in tool.examples:
+        order = [slot for slot in example.slots if slot[0] in names]
+        if len(order) == 2 and re.search(r"->|=>|\b(?:with|to|by|into|be)\b", example.text[order[0][2] : order[1][1]]):
+            first = order[0][0]
+            return (slots[0], slots[1]) if slots[0].name == first else (slots[1], slots[0])
+    return slots[0], slots[1]
+
+
+def _guard_write(tool: Profile, reading: Reading, tree: Tree, path: Entity | None, filled: Filled) -> None:
+    """Adding must not overwrite, and nothing existing is overwritten that was not said to be."""
+    adds = re.search(r"\b(?:append|(?:to|at) the (?:very )?(?:end|bottom)|tack)\b", reading.bare, re.I) is not None
+    adds = adds or (
+        path is not None
+        and re.search(
+            r"\badd(?:s|ing)?\b.*\b(?:to|in|into)\s+(?:the\s+)?(?:file\s+)?$", reading.text[: path.start], re.I | re.S
+        )
+        is not None
+    )
+    if re.search(r"\b(?:top|start|beginning)\s+of\b", reading.bare, re.I):
+        filled.unsafe = "I can add at the end of a file, not at its start"
+    elif adds:
+        chosen = next(
+            (
+                (slot, value)
+                for slot in tool.slots_for("choice")
+                for value in slot.fixed
+                if lemma(value.lower()) == "append"
+            ),
+            None,
+        )
+        if chosen is None:
+            filled.unsafe = "this would replace the file, not add to it"
+        else:
+            filled.put(chosen[0], chosen[1], (0, 0))
+    elif (
+        path is not None
+        and tree.kind(path.text)
+        and not re.search(r"\b(?:overwrit|replac|rewrit)\w*", reading.bare, re.I)
+    ):
+        filled.unsafe = f'{path.text} is there already; say "overwrite {path.text} with ..." to replace it'

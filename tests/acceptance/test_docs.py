@@ -1,0 +1,164 @@
+"""The pages do what they say: every code block is executed, and the script that does so finds those that lie."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "doc_blocks.py"
+EXAMPLE = ROOT / "examples" / "word-count"
+SKIPPED = {".venv", ".tools", ".git", "dist", "site", "shared", "build"}
+PAGES = [
+    page
+    for page in sorted(ROOT.rglob("*.md"))
+    if SKIPPED.isdisjoint(page.relative_to(ROOT).parts) and re.search(r"^\s*(```|~~~)", page.read_text("utf-8"), re.M)
+]
+
+
+def run(script: Path, *arguments: str | Path) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, timeout=110)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_code_block_does_what_the_page_says(page: Path) -> None:
+    code, said = run(SCRIPT, page)
+    assert code == 0, said
+
+
+def blocks(language: str) -> list[str]:
+    text = (ROOT / "README.md").read_text("utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_whole_plugin_of_the_readme_is_the_example() -> None:
+    assert (EXAMPLE / "src/pegboard_words/__init__.py").read_text("utf-8") in blocks("python")
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text("utf-8"))["project"]
+    entries = [table["project"]["entry-points"] for table in map(tomllib.loads, blocks("toml")) if "project" in table]
+    assert entries == [project["entry-points"]]
+
+
+def test_the_readme_shows_a_recorded_turn_with_a_question_and_its_answer() -> None:
+    session = blocks("console")[0]
+    assert session.count("$ pegboard run ") >= 2
+    assert re.search(r"^Allow once\?.*\) y$", session, re.MULTILINE)
+
+
+def test_the_layers_of_the_architecture_page_are_those_that_are_held() -> None:
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    layers = next(contract["layers"] for contract in linter["contracts"] if contract["type"] == "layers")
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("| layer | does |")[2].partition("\n\n")[0]
+    rows = [re.findall(r"\[(\w+)\]\(", row.split("|")[1]) for row in page.splitlines() if "](" in row]
+    assert [sorted(row) for row in rows] == [sorted(re.findall(r"\w+", layer)) for layer in layers]
+
+
+def test_every_decision_record_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text("utf-8")
+    records = [page.name for page in folder.glob("*.md") if page.name not in ("README.md", "template.md")]
+    assert [name for name in records if f"]({name})" not in index] == []
+
+
+# --- the script itself, on pages of its own ---------------------------------------------------------------------------
+
+
+class Pages:
+    """A small repository with the script and one page."""
+
+    def __init__(self, top: Path) -> None:
+        self.page = top / "page.md"
+        shutil.copytree(ROOT / "scripts", top / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(EXAMPLE, top / "examples" / "word-count", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        self.script = top / "scripts" / "doc_blocks.py"
+
+    def check(self, text: str, *options: str) -> tuple[int, str]:
+        self.page.write_text(text, "utf-8")
+        return run(self.script, *options, self.page)
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Pages:
+    return Pages(tmp_path)
+
+
+TRUE = """
+```python
+import pathlib
+pathlib.Path("made.txt").write_text("by a block")
+```
+```sh
+grep -q "by a block" made.txt
+```
+```toml
+[search]
+max_hits = 5
+```
+```json
+{"a": 1}
+```
+```console
+$ cat made.txt; echo
+by a block
+$ seq 5
+1
+...
+5
+$ echo 20271231-ff00ee took 17.3 ms in $PWD
+20261129-1a2b3c took 1.0 ms in ~/word-count
+```
+"""
+
+
+def test_blocks_that_are_true_pass(pages: Pages) -> None:
+    assert pages.check(TRUE) == (0, "5 blocks on 1 pages, 0 wrong\n")
+
+
+FALSE = {
+    "```ruby\nputs 1\n```": "ruby: known are python",
+    "```\nputs 1\n```": "no language",
+    "~~~\nputs 2\n~~~": "no language",
+    "- a list\n  ```perl\n  1\n  ```": "perl: known are",
+    "```python\nassert 1 == 2\n```": "AssertionError",
+    "```sh\ntrue\nfalse\ntrue\n```": "exit 1",
+    "```toml\nmodel =\n```": "Invalid value",
+    "```toml\n[search]\nmax_hitz = 5\n```": "max_hitz",
+    '```toml\n[search]\nmax_hits = "many"\n```': "max_hits",
+    "```json\n{]\n```": "property name",
+    "```console\n$ echo one\ntwo\n```": "printed something else",
+    "```console\n$ echo one\n```": "printed something else",
+    "```console\n$ true\none\n```": "printed something else",
+    "```console\n$ seq 9\n1\n...\n8\n```": "printed something else",
+    "```console\necho one\n```": "begins with a command",
+    "```python\nprint(1)\n": "not closed",
+}
+
+
+def test_every_block_that_is_not_true_is_found_with_its_line(pages: Pages) -> None:
+    text, expected = "", []
+    for block, complaint in FALSE.items():
+        start = text.count("\n") + 2 + block.startswith("- a list")
+        expected.append((start, complaint))
+        text += block + "\n\n"
+    code, said = pages.check(text)
+    found = [
+        (int(line), part) for line, part in re.findall(r"^page\.md:(\d+): (.*?)(?=^page\.md:|\Z)", said, re.M | re.S)
+    ]
+    assert code == 1
+    assert [line for line, _ in found] == [line for line, _ in expected]
+    assert [said for (_, said), (_, complaint) in zip(found, expected, strict=True) if complaint not in said] == []
+
+
+def test_recording_writes_what_came_and_keeps_what_holds(pages: Pages) -> None:
+    text = "```console\n$ seq 3\n1\n...\n```\ntext\n```console\n$ echo one\n\n$ echo two\nthree\n```\n"
+    pages.check(text, "--record")
+    assert pages.page.read_text("utf-8") == text.replace(
+        "$ echo one\n\n$ echo two\nthree", "$ echo one\none\n\n$ echo two\ntwo"
+    )
+    assert pages.check(pages.page.read_text("utf-8"))[0] == 0
