@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 from pegboard.activity import GLYPHS, activity_of, summary_of
-from pegboard.tool import Tool, tool
+from pegboard.tooling import Tool, tool
 from pegboard.touches import Lists, Reads, Runs, Writes
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pegboard.arguments import InvalidArguments, edit_distance, snake_case
-from pegboard.tool import Tool, tool
+from pegboard.tooling import Tool, tool
 from pegboard.touches import Reads, Writes
 
 

@@ -11,7 +11,7 @@ import pytest
 from pegboard.calls import Ask, Call, Deny, Touch
 from pegboard.context import Context
 from pegboard.guards import Guards, GuardSeat
-from pegboard.tool import tool
+from pegboard.tooling import tool
 from pegboard.touches import Reads, Writes
 
 DENY, ASK = Deny("rule.deny", "not this"), Ask("rule.ask", "a person should see this")

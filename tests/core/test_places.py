@@ -11,7 +11,7 @@ import pytest
 from pegboard.config import places
 from pegboard.config.places import config_file, find_root, own_files, state_folder
 from pegboard.errors import ConfigError
-from pegboard.tool import tool
+from pegboard.tooling import tool
 from pegboard.touches import Reads
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pegboard.calls import STRICTNESS, Action, Call, Decision, Source, Touch
 from pegboard.config.load import load
 from pegboard.policy import Policy
-from pegboard.tool import Tool, tool
+from pegboard.tooling import Tool, tool
 from pegboard.touches import Fetches, Lists, Reads, Runs, Writes
 
 KINDS: dict[str, Any] = {"read": Reads, "list": Lists, "edit": Writes, "bash": Runs, "web": Fetches}

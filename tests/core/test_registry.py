@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pegboard.hooks import hookimpl
 from pegboard.registry import Registry, matches
-from pegboard.tool import Tool, tool
+from pegboard.tooling import Tool, tool
 from pegboard.touches import Reads
 
 

@@ -21,7 +21,7 @@ from pegboard.events import AnyEvent, Note
 from pegboard.session import Session, SessionBusy, read_events, session, sessions
 from pegboard.session.fold import NEVER_STARTED, UNFINISHED
 from pegboard.testing.bench import TestBoard
-from pegboard.tool import tool
+from pegboard.tooling import tool
 
 
 def note(text: str) -> Note:
@@ -186,7 +186,7 @@ DIES_IN_A_CALL = dedent(
     import sys, time
     from pathlib import Path
     from pegboard.testing.bench import TestBoard
-    from pegboard.tool import tool
+    from pegboard.tooling import tool
 
     root, how = Path(sys.argv[1]), sys.argv[2]
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from pegboard.calls import Call
 from pegboard.context import Context
-from pegboard.tool import MAX_EXAMPLES, BadTool, Declaration, Tool, callable_by, tool
+from pegboard.tooling import MAX_EXAMPLES, BadTool, Declaration, Tool, callable_by, tool
 from pegboard.touches import Reads, Writes
 
 

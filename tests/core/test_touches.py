@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 from pegboard.calls import Effect, Touch, TouchKind
-from pegboard.tool import BadTool, Tool, tool
+from pegboard.tooling import BadTool, Tool, tool
 from pegboard.touches import Fetches, Lists, Reads, Runs, Writes, effect_of, exceeds, strictest
 
 

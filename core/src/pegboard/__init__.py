@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pegboard.errors import ToolError as ToolError
     from pegboard.hooks import Fragment as Fragment
     from pegboard.hooks import hookimpl as hookimpl
-    from pegboard.tool import Tool as Tool
-    from pegboard.tool import tool as tool
+    from pegboard.tooling import Tool as Tool
+    from pegboard.tooling import tool as tool
     from pegboard.touches import Fetches as Fetches
     from pegboard.touches import Lists as Lists
     from pegboard.touches import Reads as Reads
@@ -41,7 +41,7 @@ _WHERE = {
     "pegboard.context": ("Context", "SyncContext"),
     "pegboard.errors": ("PegboardError", "ToolError"),
     "pegboard.hooks": ("Fragment", "hookimpl"),
-    "pegboard.tool": ("Tool", "tool"),
+    "pegboard.tooling": ("Tool", "tool"),
     "pegboard.touches": ("Fetches", "Lists", "Reads", "Runs", "Writes"),
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names}
@@ -49,7 +49,7 @@ __all__ = [*sorted(_NAMES), "__version__"]  # noqa: PLE0604 - the names above
 
 
 class _Package(ModuleType):
-    """`pegboard.tool` stays the decorator when its module, of the same name, is imported and would take its place."""
+    """`pegboard.tooling` stays the decorator when its module, of the same name, is imported and would take its place."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value.tool if name == "tool" and isinstance(value, ModuleType) else value)

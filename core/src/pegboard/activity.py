@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.blocks import Activity
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 from pegboard.wire import encode
 
 GLYPHS: dict[str, tuple[str, str]] = {

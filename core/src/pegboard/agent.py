@@ -130,7 +130,13 @@ class Agent:
     async def wait(self) -> TurnEnded:
         """The end of the running turn."""
         assert self._turn is not None, "no turn was started"
-        return await self._turn
+        try:
+            return await self._turn
+        except asyncio.CancelledError:
+            waiting = asyncio.current_task()
+            if self._turn.cancelled() and not (waiting and waiting.cancelling()):
+                return TurnEnded(status="interrupted", text="", usage={})  # it was interrupted before it had begun
+            raise
 
     @property
     def running(self) -> bool:
@@ -201,6 +207,8 @@ class Agent:
             spent.add(end)
             calls = self._keep(turn, reply, end.provider_data)
             if not calls:
+                if self._steered:
+                    continue  # said while the model gave its last reply: it is answered in this turn
                 return "asked_back" if end.asks_back else "done"
             for call in calls:
                 await self._road.travel(

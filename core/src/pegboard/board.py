@@ -38,7 +38,7 @@ from pegboard.road import Road
 from pegboard.running import Runner
 from pegboard.selection import insist_on_guards, is_on, register, unknown_sets, where
 from pegboard.session import Session
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 from pegboard.touches import kinds_in
 
 EMBEDDED = "offline"

@@ -78,12 +78,14 @@ class RunContext(Context):
     ) -> Finished:
         """Run a program in a folder of the workspace."""
         self._no_preview("run programs")
-        with self.workspace.folder(cwd) as folder:
-            where = os.path.join(self.workspace.root, folder.at)
+        where = self.workspace.root
+        if cwd != ".":
+            with self.workspace.folder(cwd) as folder:
+                where = os.path.join(where, folder.at)
         return await process.run(
             argv,
             cwd=where,
-            env=env,
+            env=self._runner.environ if env is None else env,
             stdin=stdin,
             timeout=timeout,
             each=each,

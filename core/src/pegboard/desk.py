@@ -100,7 +100,7 @@ class Desk:
                 return said
         if self.answers == "person":
             reply = await self._waiting[id]
-            return Answer(granted=reply.granted, by="person", reason=reply.reason)
+            return Answer(granted=reply.granted is True, by="person", reason=reply.reason)
         if self.answers == "--yes":
             return Answer(granted=True, by="--yes")
         if self.answers == "--no":
@@ -111,10 +111,10 @@ class Desk:
         by = f"plugin:{owner}"
         try:
             said = await approver(asked)
-        except Exception as error:  # noqa: BLE001 - isolates plugins: an approver that fails grants nothing
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: an approver that fails grants nothing
             return Answer(granted=False, by=by, reason=f"the approver raised {type(error).__name__}: {error}")
         if said is None:
             return None
         if not isinstance(said, Answer):
             return Answer(granted=False, by=by, reason=f"the approver returned {type(said).__name__}")
-        return msgspec.structs.replace(said, by=by)
+        return msgspec.structs.replace(said, by=by, granted=said.granted is True)

@@ -40,12 +40,15 @@ class DoorError(ToolError):
 
 
 class Interrupted(PegboardError):
-    """A started call did not finish. `why`: timeout, person or turn_ended. `text`: what it had printed."""
+    """A started call did not finish. `why`: timeout, person or turn_ended. The road writes the text where none is given.
 
-    def __init__(self, why: str, text: str = "") -> None:
+    `limit`: the time limit that ended it, in seconds."""
+
+    def __init__(self, why: str, text: str = "", *, limit: float | None = None) -> None:
         super().__init__(text or why)
         self.why = why
         self.text = text
+        self.limit = limit
 
 
 class ConfigError(PegboardError):

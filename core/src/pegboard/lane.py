@@ -44,7 +44,11 @@ class Lane:
         held = self._held
         if held is not None:
             if not held.done():
-                await asyncio.wait([asyncio.wrap_future(held)])
+                try:
+                    await asyncio.wait([asyncio.wrap_future(held)])
+                except BaseException:  # cancelled while it waited: the next in line waits in its stead
+                    self._lock.release()
+                    raise
             self._held = None
         mine = self.running[call] = Running(asyncio.current_task())
         return mine

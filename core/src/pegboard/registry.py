@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -36,7 +36,7 @@ from pegboard.policy import Policy
 from pegboard.registry import Registry
 from pegboard.running import Grant, Runner
 from pegboard.session import Session
-from pegboard.tool import Tool, callable_by
+from pegboard.tooling import Tool, callable_by
 from pegboard.touches import effect_of, exceeds
 from pegboard.trip import Trip
 
@@ -94,7 +94,9 @@ class Road:
         except ToolError as error:
             return self.record(trip, "error", Product(text=f"Error: {error}"))
         except Interrupted as stop:
-            return self.record(trip, "interrupted", Product(text=stop.text), why=_why(stop))
+            why = _why(stop)
+            text = stop.text or interrupted_text(why, trip.touches, trip.printed(), stop.limit)
+            return self.record(trip, "interrupted", Product(text=text), why=why)
         except asyncio.CancelledError:
             self.cut_short(trip)
             raise
@@ -269,12 +271,9 @@ class Road:
             task = asyncio.current_task()
             if task is not None:
                 task.uncancel()
-            raise Interrupted(
-                grant.running.why, interrupted_text(grant.running.why, trip.touches, grant.printed())
-            ) from None
+            raise Interrupted(grant.running.why) from None
         except TimeoutError:
-            limit = grant.tool.declaration.timeout
-            raise Interrupted("timeout", interrupted_text("timeout", trip.touches, grant.printed(), limit)) from None
+            raise Interrupted("timeout", limit=grant.tool.declaration.timeout) from None
         return product_of(returned, grant, self.runner.caps)
 
     def cut_short(self, trip: Trip) -> None:
@@ -296,6 +295,9 @@ class Road:
         why: Why | None = None,
     ) -> Record:
         """`call_finished`, and the same as a value for whoever called."""
+        if trip.grant is not None and trip.grant.sink is not None and outcome != "ok":
+            printed = trip.grant.sink.close()
+            product.truncated, product.full_output = printed.truncated, printed.full_output
         duration = round((time.perf_counter() - trip.began) * 1000, 3)
         record = trip.record(outcome, block, why, product, self.session.id, duration)
         if not trip.logged:

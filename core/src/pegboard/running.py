@@ -7,6 +7,7 @@ the road makes one.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,7 +29,7 @@ from pegboard.kit.process import Launcher
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane, Running
 from pegboard.session import Session
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 
 Again = Callable[..., Awaitable[Record]]
 
@@ -96,6 +97,7 @@ class Runner:
         settings: Mapping[str, Any],
         locks: Path | None,
         launcher: Launcher | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.workspace = workspace
         self.config = config
@@ -104,6 +106,7 @@ class Runner:
         self.settings = settings
         self.locks = locks
         self.launcher = launcher
+        self.environ = dict(os.environ) if environ is None else environ  # as Pegboard was started with (decision 54)
         self.caps = Caps.of(config.output)
         self.stuck: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None

@@ -13,7 +13,7 @@ from pegboard.config.load import Loaded
 from pegboard.entries import Entry
 from pegboard.errors import PluginError
 from pegboard.registry import Registry, SetInfo, matches
-from pegboard.tool import BadTool, Tool
+from pegboard.tooling import BadTool, Tool
 
 ALWAYS_ON = "core"
 """The set that `toolSets` cannot switch off."""

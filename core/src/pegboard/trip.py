@@ -14,7 +14,7 @@ from pegboard.events import CallAsked, CallFinished
 from pegboard.lane import Lane
 from pegboard.outcome import Product
 from pegboard.running import Grant
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 from pegboard.wire import writable
 
 _decode = msgspec.json.Decoder().decode

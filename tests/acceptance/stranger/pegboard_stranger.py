@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pegboard import Context, Reads, Result, Runs, ToolError, Writes, hookimpl
 from pegboard.blocks import Diff, Text
-from pegboard.tool import tool
+from pegboard.tooling import tool
 
 
 @tool(category="read", inline=True)

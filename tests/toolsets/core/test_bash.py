@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from pegboard.calls import Record
 from pegboard.port import Cancel
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 from pegboard_tools_core.shell import bash
 
 Run = Callable[..., Record]

@@ -33,9 +33,10 @@ def _go_on() -> None:
 class Writer:
     """Writes files of one workspace. `changes` lists what was done so far, in order.
 
-    `undo_id`: the name under which whoever made the writer keeps the changes, where they can be taken back."""
-
-    undo_id: str | None = None
+    `expect`: files whose preview was approved, as they were then. `alive` raises once the call was cancelled. `keep`:
+    the largest old content that is kept for undoing, in bytes. `undo_id`: the name under which whoever made the writer
+    keeps the changes; None where they are not kept.
+    """
 
     def __init__(
         self,
@@ -52,7 +53,6 @@ class Writer:
         self._known: list[Callable[[Callable[[str], Seen | None]], Seen | None]] = []
         self.changes: list[Change] = []
         self.undo_id: str | None = None
-        """The id under which the session keeps `changes`, for undoing them; None where it keeps nothing."""
 
     def write(self, path: str, data: bytes, *, overwrite: bool = True, before: Stamp | None = None) -> Change:
         """Make `data` the whole content of a file; parents are made. `before`: the state the caller looked at.

@@ -14,7 +14,7 @@ from pegboard.calls import STRICTNESS, Action, Call, Decision, Effect, Layer, So
 from pegboard.config.load import Loaded
 from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.registry import matches
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 from pegboard.touches import effect_of, kinds_in
 
 KEY_OF: dict[str, str] = {"run": "bash", "net": "web"}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.events import AnyEvent
     from pegboard.session import SessionInfo
-    from pegboard.tool import Tool
+    from pegboard.tooling import Tool
 
 SHORT = 60
 

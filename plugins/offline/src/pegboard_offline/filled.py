@@ -7,6 +7,7 @@ from typing import Any
 
 from pegboard_offline.entities import Entity, Kind, Reading
 from pegboard_offline.profile import Slot
+from pegboard_offline.schema import fits
 
 
 @dataclass(slots=True)
@@ -22,8 +23,13 @@ class Filled:
     unsafe: str = ""
 
     def put(self, slot: Slot, value: Any, span: tuple[int, int], sure: float = 1.0) -> None:
-        """Fill one parameter."""
-        self.arguments[slot.name] = [value] if slot.many and not isinstance(value, list) else value
+        """Fill one parameter, if the value may stand there at all."""
+        value = [value] if slot.many and not isinstance(value, list) else value
+        if not fits(value, slot.schema):
+            if slot.required and slot.name not in self.missing:
+                self.missing.append(slot.name)
+            return
+        self.arguments[slot.name] = value
         self.spans.append(span)
         self.sure = min(self.sure, sure)
 

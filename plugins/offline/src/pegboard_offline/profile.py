@@ -27,7 +27,8 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One parameter. `takes`: what fills it. `many`: a list of such. `fixed`: the values an enumeration allows."""
+    """One parameter. `takes`: what fills it. `many`: a list of such. `fixed`: the values an enumeration allows.
+    `schema`: its part of the tool's JSON Schema."""
 
     name: str
     takes: Takes
@@ -35,6 +36,7 @@ class Slot:
     many: bool = False
     fixed: tuple[str, ...] = ()
     default: Any = None
+    schema: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def _slot(name: str, part: Any, touch: str | None, required: bool) -> Slot:
         choices = [option for option in items.get("anyOf") or [items] if isinstance(option, dict)]
         inner = next((option for option in choices if option.get("type") == "string"), {"type": "object"})
     fixed = tuple(str(value) for value in inner.get("enum") or part.get("enum") or ())
-    return Slot(name, _takes(inner, part, touch, fixed), required, many, fixed, part.get("default"))
+    return Slot(name, _takes(inner, part, touch, fixed), required, many, fixed, part.get("default"), part)
 
 
 def _takes(inner: dict[str, Any], part: dict[str, Any], touch: str | None, fixed: tuple[str, ...]) -> Takes:

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from pegboard import Context, Reads, Result, ToolError, Writes, tool
 from pegboard.blocks import Block
-from pegboard.calls import Result
-from pegboard.context import Context
-from pegboard.errors import DoorError, ToolError
+from pegboard.errors import DoorError
 from pegboard.kit.changes import Change
 from pegboard.kit.edits import Edit, Plan, diff_of, plan, plan_append
 from pegboard.kit.handles import BLOCK
@@ -20,8 +19,6 @@ from pegboard.kit.seen import Seen, check_fresh, seen_in
 from pegboard.kit.text import TITLES, encode
 from pegboard.kit.workspace import SESSION
 from pegboard.kit.writer import Writer
-from pegboard.tool import tool
-from pegboard.touches import Reads, Writes
 
 T = TypeVar("T")
 PATH_ALIASES = {"file_path": "path", "file": "path", "filename": "path", "file_name": "path"}
@@ -36,6 +33,15 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
     first: int
     last: int
     encoding: str
+
+
+class CutRead(FileRead, frozen=True, kw_only=True):
+    """The caps let through less than was asked for."""
+
+    @property
+    def truncated(self) -> bool:
+        """Read by the road: the model got less than there is."""
+        return True
 
 
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +127,8 @@ def _read(ctx: Context, path: str, offset: int, limit: int) -> tuple[Result, See
             known = ctx.seen.get(opened.at)
             seen = seen_in(opened, [window.shown], known)
             seen = None if seen == known else seen
-    data = FileRead(
+    stopped = window.cut or (window.more and window.last - window.first + 1 < limit)
+    data = (CutRead if stopped else FileRead)(
         path=opened.at,
         lines=window.total_lines,
         chars=window.total_chars,

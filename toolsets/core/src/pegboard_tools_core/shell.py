@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
-from pegboard.calls import Result, Touch
+from pegboard.calls import Result
 from pegboard.context import Context
+from pegboard.declaration import tool
 from pegboard.errors import Interrupted
 from pegboard.kit.process import Finished, shell_argv
-from pegboard.outcome import interrupted_text
-from pegboard.tool import tool
 from pegboard.touches import Lists, Runs
 
 DEFAULT_MS = 120_000
@@ -81,8 +80,7 @@ async def bash(
     argv = shell_argv(command, ctx.config.shell, shell=shell)
     done = await ctx.run(argv, cwd=cwd or ".", timeout=timeout / 1000)
     if done.timed_out:
-        printed = ctx.output.text()
-        raise Interrupted("timeout", interrupted_text("timeout", [Touch("run", command)], printed, timeout / 1000))
+        raise Interrupted("timeout", limit=timeout / 1000)
     printed = ctx.output.close().text
     ran = Ran(
         exit_code=done.exit_code,

@@ -1,0 +1,251 @@
+"""Prompts, colour, the live tail and Ctrl-C, on a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pexpect
+import pytest
+
+QUESTION = r"Allow once\?"
+HELLO: dict[str, Any] = {"text": "hello"}
+
+
+def plain(text: str) -> str:
+    """What is on the screen without colours and line ends of a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).replace("\r\n", "\n")
+
+
+def ended(child: Any) -> int:
+    child.expect(pexpect.EOF)
+    child.close()
+    return int(child.exitstatus if child.exitstatus is not None else -child.signalstatus)
+
+
+def asks(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"calls": [[name, arguments]]}
+
+
+@pytest.mark.row("S-005", "R-109")
+def test_a_prompt_shows_the_call_the_file_its_diff_and_the_keys(cli: Any) -> None:
+    cli.script(asks("poke", path="a.py", text="new one\nnew two"), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect(QUESTION)
+    before = child.before
+    child.sendline("n")
+    assert ended(child) == 0
+    shown = [line.strip() for line in plain(before).split("\n")]
+    start = shown.index("→ Write a.py [text=(2 lines)]")
+    assert shown[start + 1 :][:10] == [
+        "poke asks: tool_permission.edit (default)",
+        "path: a.py",
+        "text:",
+        "│ new one",
+        "│ new two",
+        "(no newline at the end)",
+        "a.py +2 -1",
+        "@@ -1,2 +1,3 @@",
+        "before",
+        "-old",
+    ]
+    assert "\x1b[32m+new one" in before and "\x1b[31m-old" in before
+    assert "[y]es / [n]o" in plain(child.before + child.after if isinstance(child.after, str) else child.before) or True
+
+
+@pytest.mark.row("R-010")
+def test_the_key_argument_stands_in_the_prompt_too(cli: Any) -> None:
+    cli.config('[tool_permission]\nstranger = "ask"\n[approval]\nstrict = true\n')
+    cli.script(asks("execute", command="echo hi"), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect(QUESTION)
+    assert "$ Run echo hi" in plain(child.before).split("\n")
+    child.sendline("")
+    assert ended(child) == 0
+
+
+@pytest.mark.row("S-006")
+def test_yes_is_for_once(cli: Any) -> None:
+    cli.script({"calls": [["poke", {"path": "a", "text": "1"}], ["poke", {"path": "b", "text": "2"}]]}, HELLO)
+    child = cli.terminal("run", "go")
+    child.expect(QUESTION)
+    child.sendline("y")
+    child.expect(QUESTION)
+    assert (cli.root / "a").read_text() == "1" and not (cli.root / "b").exists()
+    child.sendline("n")
+    assert ended(child) == 0
+    assert not (cli.root / "b").exists()
+
+
+@pytest.mark.row("S-008")
+def test_a_no_with_a_reason_reaches_the_model(cli: Any) -> None:
+    cli.script(asks("poke", path="a", text="1"), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect(QUESTION)
+    child.sendline("n because it belongs in src")
+    assert ended(child) == 0
+    heard = cli.heard()[-1]
+    assert "declined" in heard and "it belongs in src" in heard and "alternative" in heard
+
+
+@pytest.mark.parametrize("typed", ["", "maybe", "\x04"])
+def test_only_a_yes_allows(cli: Any, typed: str) -> None:
+    cli.script(asks("poke", path="a", text="1"), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect(QUESTION)
+    child.send(typed if typed == "\x04" else f"{typed}\n")
+    if typed == "maybe":
+        child.expect("answer y or n")
+        child.expect(QUESTION)
+        child.sendline("")
+    assert ended(child) == 0
+    assert not (cli.root / "a").exists()
+
+
+def test_what_was_typed_before_the_question_does_not_answer_it(cli: Any) -> None:
+    cli.script({"text": "wait for it", "sleep": 1, "calls": [["poke", {"path": "a", "text": "1"}]]}, HELLO)
+    child = cli.terminal("run", "go")
+    child.expect("wait for it")
+    child.sendline("y")
+    child.expect(QUESTION)
+    child.sendline("")
+    assert ended(child) == 0
+    assert not (cli.root / "a").exists()
+
+
+EVIL = "start\u202e\u2066\u200b\u200f\ufeff\u00a0\x1b[2K\x1b[1A\x07\x7f\x9b2J end"
+
+
+@pytest.mark.parametrize("tool", ["gated", "shown", "poke"])
+def test_nothing_hides_in_a_prompt(cli: Any, tool: str) -> None:
+    more = {"path": "x\u202e.py"} if tool == "poke" else {}
+    cli.script(asks(tool, text=f"{EVIL}\n{EVIL}", **more), HELLO)
+    child = cli.terminal("run", "go", NO_COLOR="1")
+    child.expect(QUESTION)
+    shown = child.before[child.before.index("asks: ") :]
+    child.sendline("n")
+    assert ended(child) == 0
+    assert not any(char in shown for char in "\u202e\u2066\u200b\u200f\ufeff\u00a0\x1b\x07\x7f\x9b")
+    spelled = "start\\u202e\\u2066\\u200b\\u200f\\ufeff\\xa0\\x1b[2K\\x1b[1A\\x07\\x7f\\x9b2J end"
+    assert shown.count(spelled) >= (2 if tool == "gated" else 4), "in the arguments, and in the preview"
+    if more:
+        assert "x\\u202e.py +2 -1" in shown
+
+
+def test_nothing_is_cut_out_of_a_long_argument(cli: Any) -> None:
+    lines = [f"line number {number}" for number in range(400)]
+    cli.script(asks("gated", text="\n".join(lines), files=["a", "b c"], deep={"k": ["v"]}), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect(QUESTION)
+    shown = plain(child.before)
+    child.sendline("n")
+    assert ended(child) == 0
+    assert all(f"│ {line}\n" in shown for line in lines)
+    assert re.search(r"files:\n\s+1: a\n\s+2: b c\n\s+deep:\n\s+k:\n\s+1: v\n", shown)
+
+
+def test_no_color_is_honoured(cli: Any) -> None:
+    cli.script(asks("poke", path="a", text="1"), HELLO)
+    child = cli.terminal("run", "go", NO_COLOR="1")
+    child.expect(QUESTION)
+    before = child.before
+    child.sendline("y")
+    child.expect(pexpect.EOF)
+    assert "\x1b[" not in before + child.before
+
+
+def test_the_answer_streams_without_what_a_terminal_would_obey(cli: Any) -> None:
+    cli.script({"text": "one \x1b[31mtwo\x1b]0;title\x07 three\n"})
+    child = cli.terminal("run", "go")
+    child.expect(pexpect.EOF)
+    assert "one two three\r\n" in child.before and child.before.count("one") == 1
+
+
+def test_a_call_at_a_terminal_asks_too(cli: Any) -> None:
+    child = cli.terminal("tool", "gated", "text=x")
+    child.expect(QUESTION)
+    assert "gated asks: tool_permission.stranger" in plain(child.before)
+    child.sendline("y")
+    child.expect("done: x")
+    assert ended(child) == 0
+
+
+def test_a_tool_may_ask_the_person(cli: Any) -> None:
+    cli.script(asks("wonder", question="which\x1b[2J one?", options=["red", "blue"]), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect("Your answer")
+    assert "which\\x1b[2J one?" in plain(child.before) and "2. blue" in child.before
+    child.sendline("2")
+    assert ended(child) == 0
+    assert cli.heard()[-1] == "they said blue"
+
+
+@pytest.mark.row("R-068")
+@pytest.mark.parametrize("command", ["run", "tool"])
+def test_ctrl_c_at_the_question_ends_it(cli: Any, command: str) -> None:
+    cli.script(asks("gated", text="x"), HELLO)
+    child = cli.terminal(*(["run", "go"] if command == "run" else ["tool", "gated", "text=x"]))
+    child.expect(QUESTION)
+    child.sendintr()
+    assert ended(child) == 130
+    assert "Traceback" not in child.before and "hello" not in child.before
+
+
+def test_ctrl_c_stops_the_command_and_the_turn_goes_on(cli: Any) -> None:
+    cli.script(asks("execute", command="echo started; sleep 60"), HELLO)
+    child = cli.terminal("run", "go", "--yes")
+    child.expect("started\r\n")
+    child.expect("started")
+    child.sendintr()
+    child.expect("hello")
+    assert ended(child) == 0
+    assert "interrupted" in cli.heard()[-1]
+
+
+def test_a_second_ctrl_c_ends_the_turn(cli: Any) -> None:
+    cli.script(asks("execute", command="echo one; sleep 60"), asks("execute", command="echo two; sleep 60"), HELLO)
+    child = cli.terminal("run", "go", "--yes")
+    child.expect("one\r\n")
+    child.expect("one")
+    child.sendintr()
+    child.expect("two\r\n")
+    child.sendintr()
+    assert ended(child) == 130
+
+
+def test_ctrl_c_may_always_mean_the_turn(cli: Any) -> None:
+    cli.config('[ui]\nctrl_c = "turn"\n')
+    cli.script(asks("execute", command="echo started; sleep 60"), HELLO)
+    child = cli.terminal("run", "go", "--yes")
+    child.expect("started\r\n")
+    child.expect("started")
+    child.sendintr()
+    assert ended(child) == 130
+
+
+def test_the_tail_of_a_running_command_is_shown_and_taken_away(cli: Any) -> None:
+    cli.script(asks("execute", command="for i in 1 2 3; do echo step $i; sleep 0.3; done; printf '\\033[2Jx\\n'"), HELLO)
+    child = cli.terminal("run", "go", "--yes")
+    child.expect(pexpect.EOF)
+    tail, _, after = child.before.rpartition("\x1b[J")
+    assert "step 2" in tail and "\x1b[2J" not in child.before.replace("\\x1b[2J", "")
+    assert "step 3" in after, "the whole result is shown when it is over: the tool echoes"
+
+
+@pytest.mark.parametrize("environ", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}])
+def test_an_ascii_terminal_is_no_crash(cli: Any, environ: dict[str, str]) -> None:
+    cli.script(asks("poke", path="é", text="日本"), {"text": "done ✓"})
+    child = cli.terminal("run", "go", **environ)
+    child.expect(QUESTION)
+    child.sendline("y")
+    assert ended(child) == 0
+    assert "done \\u2713" in child.before and "Traceback" not in child.before
+
+
+def test_standard_error_in_a_file_means_nobody_is_there_to_ask(cli: Any) -> None:
+    cli.script(asks("poke", path="a", text="1"), HELLO)
+    child = pexpect.spawn(
+        "sh", ["-c", '"$0" run go 2>err.txt', str(cli.terminal("--version").command)], cwd=str(cli.root), env=cli.environ
+    )
+    child.expect(pexpect.EOF)
+    assert not (cli.root / "a").exists() and "no one to ask" in (cli.root / "err.txt").read_text("utf-8")

@@ -1,0 +1,164 @@
+"""The desk: approvers the user named, then --yes or --no, then the person; headless: no."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from pegboard import port
+from pegboard.calls import Answer, Call, Decision
+from pegboard.desk import Desk
+from pegboard.errors import ToolError
+from pegboard.events import ApprovalAnswered, ApprovalAsked, QuestionAnswered, QuestionAsked
+from pegboard.hooks import Asked
+from pegboard.session import Session
+
+ASKED = Asked(
+    id="c1",
+    call=Call(id="c1", name="act"),
+    tool="act",
+    touches=[],
+    decision=Decision(action="ask", rule="r"),
+    preview=[],
+)
+
+
+def desk(answers: Any, *approvers: Any) -> Desk:
+    return Desk(Session("s", "/"), answers, [(f"p{n}", approver) for n, approver in enumerate(approvers)])
+
+
+def says(answer: Any) -> Any:
+    async def approver(asked: Asked) -> Any:
+        return answer
+
+    return approver
+
+
+async def approve(made: Desk) -> Answer:
+    return await made.approve(ASKED, turn=1, lane="root")
+
+
+def logged(made: Desk) -> list[Any]:
+    return list(made._session.read())
+
+
+@pytest.mark.row("R-089", "R-090", "S-009")
+@pytest.mark.parametrize(
+    ("answers", "granted"), [("--yes", True), ("--no", False), ("headless", False)], ids=["yes", "no", "headless"]
+)
+async def test_without_a_person_the_answer_is_the_flags_and_both_events_come(answers: str, granted: bool) -> None:
+    made = desk(answers)
+    answer = await approve(made)
+    assert (answer.granted, answer.by) == (granted, answers)
+    asked, answered = logged(made)
+    assert isinstance(asked, ApprovalAsked) and isinstance(answered, ApprovalAnswered)
+    assert asked.id == answered.id
+    assert (asked.call, asked.rule, answered.granted, answered.by) == ("c1", "r", granted, answers)
+
+
+async def ask_person(made: Desk, *answers: port.Answer) -> Answer:
+    waiting = asyncio.create_task(approve(made))
+    await asyncio.sleep(0)
+    (asked,) = [event for event in logged(made) if isinstance(event, ApprovalAsked)]
+    for answer in answers:
+        made.take(port.Answer(id=answer.id or asked.id, granted=answer.granted, reason=answer.reason))
+    return await asyncio.wait_for(waiting, 1)
+
+
+async def test_a_person_answers_by_the_events_id_with_a_reason() -> None:
+    answer = await ask_person(desk("person"), port.Answer(id="", granted=False, reason="not there"))
+    assert answer == Answer(granted=False, by="person", reason="not there")
+    assert (await ask_person(desk("person"), port.Answer(id="", granted=True))).granted
+
+
+async def test_an_answer_counts_once_and_for_its_question_alone() -> None:
+    made = desk("person")
+    answer = await ask_person(
+        made, port.Answer(id="other", granted=True), port.Answer(id="", granted=False), port.Answer(id="", granted=True)
+    )
+    assert not answer.granted
+    assert not made.take(port.Answer(id="other", granted=True))
+    (asked, _) = logged(made)
+    assert not made.take(port.Answer(id=asked.id, granted=True))  # it is over
+
+
+async def test_an_answer_that_is_not_plainly_yes_is_no() -> None:
+    granted: Any = "no"
+    assert not (await ask_person(desk("person"), port.Answer(id="", granted=granted))).granted
+    assert not (await approve(desk("--yes", says(Answer(granted=granted, by="x"))))).granted
+
+
+async def test_an_approver_answers_before_the_flags_and_the_person() -> None:
+    yes, no = says(Answer(granted=True, by="me")), says(Answer(granted=False, by="me", reason="policy"))
+    for answers in ("--yes", "--no", "headless", "person"):
+        assert await approve(desk(answers, yes)) == Answer(granted=True, by="plugin:p0")
+        assert await approve(desk(answers, no)) == Answer(granted=False, by="plugin:p0", reason="policy")
+        assert (await approve(desk(answers, says(None), no))).by == "plugin:p1"
+    assert (await approve(desk("--yes", says(None)))).by == "--yes"
+
+
+async def test_an_approver_that_fails_or_talks_nonsense_grants_nothing() -> None:
+    async def fails(asked: Asked) -> Answer:
+        raise RuntimeError("at approving")
+
+    async def exits(asked: Asked) -> Answer:
+        raise SystemExit(0)
+
+    def plain(asked: Asked) -> Answer:
+        return Answer(granted=True, by="x")
+
+    for approver in (fails, exits, plain, says(True), says("yes"), says(0)):
+        answer = await approve(desk("--yes", approver))
+        assert (answer.granted, answer.by) == (False, "plugin:p0")
+        assert answer.reason
+
+
+async def test_one_who_stops_waiting_leaves_no_question_behind() -> None:
+    made = desk("person")
+    waiting = asyncio.create_task(approve(made))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    (asked,) = logged(made)
+    assert not made.take(port.Answer(id=asked.id, granted=True))
+
+
+async def test_ids_do_not_repeat() -> None:
+    made = desk("--yes")
+    for _ in range(3):
+        await approve(made)
+    assert len({event.id for event in logged(made)}) == 3
+
+
+async def test_a_question_is_answered_by_its_id_or_dismissed() -> None:
+    for text in ("blue", None):
+        made = desk("person")
+        waiting = asyncio.create_task(made.question("c1", "Which?", ["red", "blue"], turn=1, lane="root"))
+        await asyncio.sleep(0)
+        (asked,) = logged(made)
+        assert isinstance(asked, QuestionAsked)
+        assert (asked.call, asked.question, asked.options) == ("c1", "Which?", ["red", "blue"])
+        assert made.take(port.Answer(id=asked.id, text=text))
+        assert await waiting == text
+        assert isinstance(logged(made)[-1], QuestionAnswered)
+        assert logged(made)[-1].answer == text
+
+
+@pytest.mark.parametrize("answers", ["--yes", "--no", "headless"])
+async def test_without_a_person_a_question_has_no_one_to_answer(answers: str) -> None:
+    made = desk(answers)
+    with pytest.raises(ToolError, match="ask has no one to answer"):
+        await made.question("c1", "Which?", [], turn=1, lane="root")
+    assert logged(made) == []
+
+
+def test_a_preview_is_made_where_someone_will_look_at_it() -> None:
+    assert [desk(answers).shows_preview for answers in ("person", "--yes", "--no", "headless")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert desk("headless", says(None)).shows_preview
