@@ -33,8 +33,7 @@ class InvalidArguments(Exception):
         self.problems = problems
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Shaped:
+class Shaped(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Arguments that fit: the decoded struct, its canonical JSON bytes, and the names that were dropped."""
 
     value: Any

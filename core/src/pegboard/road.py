@@ -200,6 +200,8 @@ class Road:
 
     async def guard(self, trip: Trip, shaped: Shaped) -> None:
         """Every guard, each with its own copy: Deny > Ask > None."""
+        if not self.guards.seats:
+            return
         owner, concern = self.guards.judge_inline(trip.call, shaped.body, trip.touches)
         if self.guards.slow and not isinstance(concern, Deny):
             self.log(trip)

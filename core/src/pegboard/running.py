@@ -21,7 +21,7 @@ from pegboard.calls import Call, Record, Touch
 from pegboard.config.schema import Config
 from pegboard.context import Context
 from pegboard.desk import Desk
-from pegboard.errors import ToolError
+from pegboard.errors import Interrupted, ToolError
 from pegboard.events import CallOutput
 from pegboard.kit.handles import Opened
 from pegboard.kit.output import Caps, Sink, Spool, Tail
@@ -121,7 +121,7 @@ class Runner:
         view = self.workspace.recording()
         context = RunContext(self, grant, workspace=view)
         try:
-            arguments = msgspec.json.decode(grant.body, type=grant.tool.signature.struct)
+            arguments = grant.tool.decode(grant.body)
             made = make(arguments, context)
             blocks = list(await made if isinstance(made, Awaitable) else made)
         except ToolError as error:
@@ -139,7 +139,7 @@ class Runner:
             TimeoutError: the tool's declared time limit was over.
         """
         tool = grant.tool
-        arguments = msgspec.json.decode(grant.spend(), type=tool.signature.struct)
+        arguments = tool.decode(grant.spend())
         given = {name: getattr(arguments, name) for name in tool.shape.fields}
         if tool.signature.context is not None:
             given[tool.signature.context] = self._context(grant)
@@ -154,17 +154,13 @@ class Runner:
                 if tool.declaration.inline:
                     return tool.function(**given)
                 return await self._in_thread(grant, given)
-        except (ToolError, asyncio.CancelledError):
+        except (ToolError, Interrupted, asyncio.CancelledError):
             raise
         except TimeoutError as error:
             if tool.declaration.timeout is not None and limit.expired():
                 raise
             raise self._fault(tool, error) from error
-        except Exception as error:
-            from pegboard.errors import Interrupted
-
-            if isinstance(error, Interrupted):
-                raise
+        except Exception as error:  # isolates tools: whatever a tool raises is told as its failure
             raise self._fault(tool, error) from error
         except SystemExit as error:  # isolates tools: a tool cannot end the program
             raise self._fault(tool, error) from None

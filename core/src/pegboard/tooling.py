@@ -47,9 +47,9 @@ class BadTool(PegboardError):
 class Tool:
     """A registered tool: what its author declared and what its signature says.
 
-    `function` is run by the road alone. `key` is the argument that stands for a call on its activity line: as declared,
-    else the first that is touched, else the first. `effect` is the upper bound of its calls; `owner` the plugin it came
-    from, `set` the tool set, if any."""
+    `function` is run by the road alone. `decode` reads canonical bytes back into the argument struct. `key` is the argument
+    that stands for a call on its activity line: as declared, else the first that is touched, else the first. `effect` is
+    the upper bound of its calls; `owner` the plugin it came from, `set` the tool set, if any."""
 
     name: str
     description: str
@@ -59,6 +59,7 @@ class Tool:
     shape: Shape
     touched: tuple[tuple[str, Node], ...]
     effect: Effect
+    decode: Callable[[bytes], Any]
     key: str | None = None
     owner: str = ""
     set: str | None = None
@@ -97,6 +98,7 @@ class Tool:
             shape=shape,
             touched=touched,
             effect=effect,
+            decode=msgspec.json.Decoder(signature.struct).decode,
             key=declaration.key_arg or next((name for name, _ in touched), None) or next(iter(signature.fields), None),
             owner=owner,
             set=set,

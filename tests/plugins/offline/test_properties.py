@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard import Lists, Reads, Runs, Writes, tool
 from pegboard.models import ToolOffer
-from pegboard.tool import Tool
+from pegboard.tooling import Tool
 from pegboard_offline.route import Router
 
 WORDS = """read show open list find search for run execute write create file called that says change replace with from to in of all

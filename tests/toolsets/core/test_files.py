@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from pegboard import Lists, tool
+from pegboard import Lists, port, tool
 from pegboard.blocks import Diff, Problem
 from pegboard.calls import Record
 from pegboard.events import ApprovalAsked, Seen
@@ -360,3 +361,26 @@ class TestPreview:
         assert diffs[0].text == "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
         assert isinstance(diffs[4], Problem) and "not found" in diffs[4].text
         assert os.listdir(tmp_path) and (tmp_path / "n.txt").read_bytes() == b"new\nmore\n"
+
+    def test_what_was_approved_is_what_is_written(self, pegboard_board: Make, tmp_path: Path) -> None:
+        board = pegboard_board(tools=TOOLS, answers="person")
+        path = write(tmp_path, "a.txt", "one\ntwo\n")
+
+        async def ask_change_answer(name: str, **arguments: Any) -> Record:
+            call = asyncio.ensure_future(board.agent.call(name, arguments, "person"))
+            async for event in board.agent.events(since=board.events[-1].seq or 0 if board.events else 0):
+                if isinstance(event, ApprovalAsked):
+                    assert isinstance(event.preview[0], Diff)
+                    path.write_bytes(b"ONE\ntwo\n")
+                    await board.agent.send(port.Answer(id=event.id, granted=True))
+                    break
+            return await call
+
+        for name, arguments in (
+            ("edit_file", {"path": "a.txt", "old_string": "two", "new_string": "2"}),
+            ("write_file", {"path": "a.txt", "content": "new\n"}),
+        ):
+            path.write_bytes(b"one\ntwo\n")
+            text = failed(board.run(ask_change_answer(name, **arguments)))
+            assert "a.txt was changed while you were asked. Nothing was written." in text
+            assert path.read_bytes() == b"ONE\ntwo\n"

@@ -48,15 +48,16 @@ class Policy:
         The answer depends on the arguments only through touches and `permission_fn`, so most are looked up."""
         if tool.declaration.permission_fn is not None:
             return self._decide(tool, call, touches, cautious)
-        mine = cautious and call.caller == "model"
-        key = (tool.name, tuple([touch.kind for touch in touches]), mine)
+        kinds = tuple([touch.kind for touch in touches]) if touches else ()
+        key = (tool.name, kinds, cautious and call.caller == "model")
+        if touches and any([touch.outside or touch.sends for touch in touches]):  # noqa: C419 - a list is faster here
+            return self._decide(tool, call, touches, cautious)
         settled = self._settled.get(key)
-        if settled is not None and not any(touch.outside or touch.sends for touch in touches):
-            return settled
-        verdict = self._decide(tool, call, touches, cautious)
-        if not any(touch.outside or touch.sends for touch in touches) and len(self._settled) < _SETTLED:
-            self._settled[key] = verdict
-        return verdict
+        if settled is None:
+            settled = self._decide(tool, call, touches, cautious)
+            if len(self._settled) < _SETTLED:
+                self._settled[key] = settled
+        return settled
 
     def _decide(self, tool: Tool, call: Call, touches: list[Touch], cautious: bool) -> Verdict:
         refused = self.named(tool)

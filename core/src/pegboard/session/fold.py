@@ -117,8 +117,8 @@ class Fold:
 
     def _count(self, call_id: str) -> None:
         digits = call_id[1:]
-        if call_id[:1] == "c" and digits.isdecimal():
-            self.calls = max(self.calls, int(digits))
+        if call_id[:1] == "c" and digits.isdecimal() and (number := int(digits)) > self.calls:
+            self.calls = number
 
     def _close_waiting(self) -> None:
         for call_id, name in self._waiting.items():

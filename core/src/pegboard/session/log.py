@@ -27,6 +27,7 @@ Entry: TypeAlias = AnyEvent | Callable[[], AnyEvent]
 
 _decode = msgspec.json.Decoder(AnyEvent).decode
 _CHUNK = 1 << 20
+_set = msgspec.structs.force_setattr
 
 
 class Log(Protocol):
@@ -66,14 +67,13 @@ class MemoryLog:
 
     def append(self, entries: Iterable[Entry]) -> list[AnyEvent]:
         """Number and keep."""
-        fresh: list[AnyEvent] = []
+        events, first = self._events, len(self._events)
         for entry in entries:
             event = entry() if callable(entry) else entry
-            msgspec.structs.force_setattr(event, "seq", len(self._events) + 1)
-            self._events.append(event)
+            _set(event, "seq", len(events) + 1)
+            events.append(event)
             self._observe(event)
-            fresh.append(event)
-        return fresh
+        return events[first:]
 
     def refresh(self) -> None:
         """No other process has it."""
@@ -119,7 +119,7 @@ class FileLog:
             for entry in entries:
                 event = entry() if callable(entry) else entry
                 # Frozen for everyone else: the number is part of making it, and known only under the lock.
-                msgspec.structs.force_setattr(event, "seq", self._seq + len(made) + 1)
+                _set(event, "seq", self._seq + len(made) + 1)
                 made.append(event)
                 lines.append(encode(event))
             if made:

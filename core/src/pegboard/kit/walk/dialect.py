@@ -73,7 +73,6 @@ _SIMPLE = {
     r"\D": rf"[^\d{_LONE}]",
     r"\S": rf"[^\s{_LONE}]",
     r"\W": rf"[^\w{_LONE}]",
-    r"\z": r"\Z",
     r"\<": r"\b(?=\w)",
     r"\>": r"\b(?<=\w)",
 }
@@ -96,6 +95,17 @@ def check(pattern: str, *, regex: bool) -> None:
     if "\n" in pattern or (regex and _NEWLINE.search(outside)):
         text = "The pattern has a line break in it, but lines are searched one by one. Nothing was searched; "
         raise BadPattern(text + "search for one of the lines, and read the file around the hits.")
+
+
+def plain_anchors(pattern: str) -> str:
+    r"""The pattern with `^` and `$` for `\A` and `\z`: the same in one line, where rg is not sure of the latter."""
+    out, at = "", 0
+    while at < len(pattern):
+        size = 2 if pattern[at] == "\\" else _class_end(pattern, at) - at if pattern[at] == "[" else 1
+        piece = pattern[at : at + max(size, 1)]
+        out += {r"\A": "^", r"\z": "$"}.get(piece, piece)
+        at += max(size, 1)
+    return out
 
 
 def names_cr(pattern: str, *, regex: bool) -> bool:

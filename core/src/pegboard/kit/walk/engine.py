@@ -204,9 +204,14 @@ class Reader:
         return _plain(text)
 
     def _place(self, path: bytes, text: bytes) -> list[Record]:
-        numbers = text.split(b":", 3)[:3]
-        if path and all(number.isdigit() and len(number) < 19 for number in numbers) and len(numbers) in (1, 3):
-            return [Record(path, *(int(number) for number in numbers))]
+        numbers = [int(number) for number in text.split(b":", 3)[:3] if number.isdigit() and len(number) < 19]
+        match numbers:
+            case [line, column, offset]:
+                return [Record(path, line, column, offset)]
+            case [line, offset]:  # rg found no match when it looked for the column
+                return [Record(path, line, 1, offset)]
+            case [count]:
+                return [Record(path, count)]
         self.malformed += 1
         return []
 

@@ -146,7 +146,7 @@ async def grep(
     job = msgspec.structs.replace(
         _job(inner, only, settings, query),
         mode=query.output_mode,
-        pattern=query.pattern,
+        pattern=dialect.plain_anchors(query.pattern) if regex else query.pattern,
         regex=regex,
         ignore_case=query.ignore_case,
         crlf=not dialect.names_cr(query.pattern, regex=regex),
