@@ -27,7 +27,12 @@ stranger = pegboard_stranger
 [pegboard.providers]
 script = pegboard_stranger_model:provider
 
+[pegboard.rewriters]
+doubler = pegboard_stranger_rewriter
+
 [pegboard.commands]
+broken = pegboard_stranger_nosuch:app
+plain = pegboard_stranger_command:hello
 hello = pegboard_stranger_command:app
 run = pegboard_stranger_command:app
 no word = pegboard_stranger_command:app

@@ -17,6 +17,11 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).replace("\r\n", "\n")
 
 
+def tail(text: str) -> str:
+    """A pattern for a line of the live tail."""
+    return rf"\n  \S*{text}\S*\r\n"
+
+
 def ended(child: Any) -> int:
     child.expect(pexpect.EOF)
     child.close()
@@ -31,7 +36,7 @@ def asks(name: str, **arguments: Any) -> dict[str, Any]:
 def test_a_prompt_shows_the_call_the_file_its_diff_and_the_keys(cli: Any) -> None:
     cli.script(asks("poke", path="a.py", text="new one\nnew two"), HELLO)
     child = cli.terminal("run", "go")
-    child.expect(QUESTION)
+    child.expect(r"Allow once\? \[y\]es / \[n\]o")
     before = child.before
     child.sendline("n")
     assert ended(child) == 0
@@ -50,7 +55,6 @@ def test_a_prompt_shows_the_call_the_file_its_diff_and_the_keys(cli: Any) -> Non
         "-old",
     ]
     assert "\x1b[32m+new one" in before and "\x1b[31m-old" in before
-    assert "[y]es / [n]o" in plain(child.before + child.after if isinstance(child.after, str) else child.before) or True
 
 
 @pytest.mark.row("R-010")
@@ -144,6 +148,18 @@ def test_nothing_is_cut_out_of_a_long_argument(cli: Any) -> None:
     assert re.search(r"files:\n\s+1: a\n\s+2: b c\n\s+deep:\n\s+k:\n\s+1: v\n", shown)
 
 
+def test_the_arguments_shown_are_those_it_would_run_with(cli: Any) -> None:
+    cli.config('[plugins]\nrewriters = ["doubler"]\n')
+    cli.script(asks("gated", text="ab", nonsense="x"), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect(QUESTION)
+    shown = plain(child.before)
+    child.sendline("y")
+    assert ended(child) == 0
+    assert "  text: abab\n" in shown and "nonsense" not in shown
+    assert cli.heard()[-1] == "done: abab"
+
+
 def test_no_color_is_honoured(cli: Any) -> None:
     cli.script(asks("poke", path="a", text="1"), HELLO)
     child = cli.terminal("run", "go", NO_COLOR="1")
@@ -194,8 +210,7 @@ def test_ctrl_c_at_the_question_ends_it(cli: Any, command: str) -> None:
 def test_ctrl_c_stops_the_command_and_the_turn_goes_on(cli: Any) -> None:
     cli.script(asks("execute", command="echo started; sleep 60"), HELLO)
     child = cli.terminal("run", "go", "--yes")
-    child.expect("started\r\n")
-    child.expect("started")
+    child.expect(tail("started"))
     child.sendintr()
     child.expect("hello")
     assert ended(child) == 0
@@ -205,10 +220,9 @@ def test_ctrl_c_stops_the_command_and_the_turn_goes_on(cli: Any) -> None:
 def test_a_second_ctrl_c_ends_the_turn(cli: Any) -> None:
     cli.script(asks("execute", command="echo one; sleep 60"), asks("execute", command="echo two; sleep 60"), HELLO)
     child = cli.terminal("run", "go", "--yes")
-    child.expect("one\r\n")
-    child.expect("one")
+    child.expect(tail("one"))
     child.sendintr()
-    child.expect("two\r\n")
+    child.expect(tail("two"))
     child.sendintr()
     assert ended(child) == 130
 
@@ -217,14 +231,15 @@ def test_ctrl_c_may_always_mean_the_turn(cli: Any) -> None:
     cli.config('[ui]\nctrl_c = "turn"\n')
     cli.script(asks("execute", command="echo started; sleep 60"), HELLO)
     child = cli.terminal("run", "go", "--yes")
-    child.expect("started\r\n")
-    child.expect("started")
+    child.expect(tail("started"))
     child.sendintr()
     assert ended(child) == 130
 
 
 def test_the_tail_of_a_running_command_is_shown_and_taken_away(cli: Any) -> None:
-    cli.script(asks("execute", command="for i in 1 2 3; do echo step $i; sleep 0.3; done; printf '\\033[2Jx\\n'"), HELLO)
+    cli.script(
+        asks("execute", command="for i in 1 2 3; do echo step $i; sleep 0.3; done; printf '\\033[2Jx\\n'"), HELLO
+    )
     child = cli.terminal("run", "go", "--yes")
     child.expect(pexpect.EOF)
     tail, _, after = child.before.rpartition("\x1b[J")
@@ -232,9 +247,11 @@ def test_the_tail_of_a_running_command_is_shown_and_taken_away(cli: Any) -> None
     assert "step 3" in after, "the whole result is shown when it is over: the tool echoes"
 
 
-@pytest.mark.parametrize("environ", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}])
+@pytest.mark.parametrize(
+    "environ", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}]
+)
 def test_an_ascii_terminal_is_no_crash(cli: Any, environ: dict[str, str]) -> None:
-    cli.script(asks("poke", path="é", text="日本"), {"text": "done ✓"})
+    cli.script(asks("poke", path="a", text="日本"), {"text": "done ✓"})
     child = cli.terminal("run", "go", **environ)
     child.expect(QUESTION)
     child.sendline("y")
@@ -245,7 +262,10 @@ def test_an_ascii_terminal_is_no_crash(cli: Any, environ: dict[str, str]) -> Non
 def test_standard_error_in_a_file_means_nobody_is_there_to_ask(cli: Any) -> None:
     cli.script(asks("poke", path="a", text="1"), HELLO)
     child = pexpect.spawn(
-        "sh", ["-c", '"$0" run go 2>err.txt', str(cli.terminal("--version").command)], cwd=str(cli.root), env=cli.environ
+        "sh",
+        ["-c", '"$0" run go 2>err.txt', str(cli.terminal("--version").command)],
+        cwd=str(cli.root),
+        env=cli.environ,
     )
     child.expect(pexpect.EOF)
     assert not (cli.root / "a").exists() and "no one to ask" in (cli.root / "err.txt").read_text("utf-8")

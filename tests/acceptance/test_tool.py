@@ -145,7 +145,9 @@ def test_denied_tools_are_shown_only_with_all(cli: Any) -> None:
 
 
 def test_sessions_are_listed_and_shown(cli: Any) -> None:
-    cli.script({"text": "looking\x1b[2J", "calls": [["say", {"text": "\x1b]0;x\x07found \u202e"}]]}, {"text": "that is all"})
+    cli.script(
+        {"text": "looking\x1b[2J", "calls": [["say", {"text": "\x1b]0;x\x07found \u202e"}]]}, {"text": "that is all"}
+    )
     assert cli("sessions", "list").out == "No sessions yet.\n"
     assert cli("run", "look\x1b[31m around", "--session", "s1").code == 0
     row = next(line for line in cli("sessions", "list").out.splitlines() if line.startswith("s1 "))

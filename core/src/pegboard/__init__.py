@@ -6,8 +6,6 @@ needs is `Board`. Names are looked up when first used, so that importing costs n
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -46,16 +44,6 @@ _WHERE = {
 }
 _NAMES = {name: module for module, names in _WHERE.items() for name in names}
 __all__ = [*sorted(_NAMES), "__version__"]  # noqa: PLE0604 - the names above
-
-
-class _Package(ModuleType):
-    """`pegboard.tooling` stays the decorator when its module, of the same name, is imported and would take its place."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value.tool if name == "tool" and isinstance(value, ModuleType) else value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -48,6 +48,7 @@ class Desk:
             call=asked.id,
             rule=decision.rule,
             layer=decision.layer,
+            arguments=asked.call.arguments,
             preview=asked.preview,
         )
         if self.answers == "person":

@@ -99,13 +99,16 @@ class CallAsked(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ApprovalAsked(Event, frozen=True, kw_only=True, gc=False):
-    """A person (or an approver plugin) is asked. `preview` shows what would change, `remember` what "always" would keep."""
+    """A person (or an approver plugin) is asked. `preview` shows what would change, `remember` what "always" would keep.
+
+    `arguments` are those the call would run with: validated, and rewritten where a rewriter did that."""
 
     lane: str
     id: str
     call: str
     rule: str
     layer: str
+    arguments: Any = None
     preview: list[AnyBlock] = []
     remember: list[str] = []
 

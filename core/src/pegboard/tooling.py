@@ -36,6 +36,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "keep": ("head", "ends"),
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_KINDS: tuple[str, ...] = get_args(TouchKind)
 MAX_EXAMPLES = 12
 
 
@@ -117,6 +118,11 @@ class Tool:
         return self.signature.schema
 
     @property
+    def judged(self) -> frozenset[str]:
+        """The parameters that rules and guards look at: those that declare touches, and the key one."""
+        return frozenset(name for name, _ in self.touched) | ({self.key} if self.key else frozenset())
+
+    @property
     def is_async(self) -> bool:
         """Whether it runs on the loop by itself."""
         return self.signature.is_async
@@ -139,7 +145,7 @@ class Tool:
         for name, node in self.touched:
             found += [Touch(kind, what) for kind, what in collect(getattr(arguments, name), node)]
         if self.declaration.touches is not None:
-            found += [t if isinstance(t, Touch) else Touch(*t) for t in self.declaration.touches(arguments)]
+            found += [_known(t if isinstance(t, Touch) else Touch(*t)) for t in self.declaration.touches(arguments)]
         elif not self.touched and not self.declaration.pure:
             found.append(Touch("unknown", self.name))
         return found
@@ -153,6 +159,13 @@ class Tool:
         return len(
             msgspec.json.encode({"name": self.name, "description": self.description, "parameters": self.parameters})
         )
+
+
+def _known(touch: Touch) -> Touch:
+    """A touch that a function gave; one that is none would be judged by no rule."""
+    if touch.kind not in _KINDS or not isinstance(touch.what, str):
+        raise ValueError(f"{touch.kind!r} {touch.what!r} is no touch; kinds are {', '.join(_KINDS)}")
+    return touch
 
 
 def _bound(declaration: Declaration, kinds: Sequence[TouchKind]) -> Effect:

@@ -76,7 +76,7 @@ class Trip(msgspec.Struct, gc=False):
             tool=tool.name if tool else None,
             requested=self.requested,
             set=tool.set if tool else None,
-            arguments=call.arguments if shaped else writable(call.arguments),
+            arguments=self._shown(block),
             dropped=list(shaped.dropped) if shaped else [],
             outcome=outcome,
             block=block,
@@ -90,6 +90,15 @@ class Trip(msgspec.Struct, gc=False):
             duration_ms=ms,
             blocks=product.blocks,
         )
+
+    def _shown(self, block: BlockName | None) -> Any:
+        """The arguments in a record: of a refused call only those it was judged by. Its payload stands in `call_asked`."""
+        arguments, tool = self.call.arguments, self.tool
+        if self.shaped is None or tool is None:
+            return writable(arguments)
+        if block in ("denied", "guard"):
+            return {name: value for name, value in arguments.items() if name in tool.judged}
+        return arguments
 
     def finished(self, record: Record) -> CallFinished:
         """The same as the log has it."""

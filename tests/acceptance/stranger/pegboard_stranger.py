@@ -75,13 +75,13 @@ async def dawdle(ctx: Context) -> str:
 
 
 @tool(category="ask", pure=True)
-async def wonder(question: str, ctx: Context, options: list[str] = []) -> str:
+async def wonder(question: str, ctx: Context, options: list[str] = []) -> str:  # noqa: B006 - it is the schema's default
     """Ask the person."""
     return f"they said {await ctx.ask(question, options)}"
 
 
 @tool(pure=True, inline=True, permission="stranger")
-def gated(text: str, files: list[str] = [], deep: dict[str, list[str]] = {}) -> str:
+def gated(text: str, files: list[str] = [], deep: dict[str, list[str]] = {}) -> str:  # noqa: B006
     """Ask for leave first."""
     return f"done: {text}"
 

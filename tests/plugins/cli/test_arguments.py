@@ -19,7 +19,11 @@ def test_a_value_is_text_whatever_is_in_it(value: str) -> None:
         assert read_arguments([f"key={value}"]) == {"key": value}
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
 def test_json_values_arrive_as_they_are(value: object) -> None:
     assert read_arguments([f"key:={msgspec.json.encode(value).decode()}"]) == {"key": value}
 
@@ -29,7 +33,13 @@ def test_a_repeated_key_makes_a_list() -> None:
 
 
 def test_a_value_may_hold_the_signs() -> None:
-    assert read_arguments(["a=b=c", "d=:=", "e=x@y", "f=", "g==h"]) == {"a": "b=c", "d": ":=", "e": "x@y", "f": "", "g": "=h"}
+    assert read_arguments(["a=b=c", "d=:=", "e=x@y", "f=", "g==h"]) == {
+        "a": "b=c",
+        "d": ":=",
+        "e": "x@y",
+        "f": "",
+        "g": "=h",
+    }
 
 
 def test_a_file_is_read_with_its_line_ends(tmp_path: Path) -> None:
@@ -48,7 +58,20 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["", "novalue", "=x", "1a=x", "a b=c", "a:={", "a:=NaN", 'a:="\\ud800"', "a=@/no/such/file", "a=@/", "a=@\x00", "--x"],
+    [
+        "",
+        "novalue",
+        "=x",
+        "1a=x",
+        "a b=c",
+        "a:={",
+        "a:=NaN",
+        'a:="\\ud800"',
+        "a=@/no/such/file",
+        "a=@/",
+        "a=@\x00",
+        "--x",
+    ],
 )
 def test_what_cannot_be_meant_is_told(word: str) -> None:
     with pytest.raises(BadWord):

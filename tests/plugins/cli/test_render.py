@@ -70,10 +70,14 @@ def test_lists_and_objects_are_written_out() -> None:
 
 @pytest.mark.row("S-005")
 def test_a_diff_names_its_file_and_counts_lines_and_is_coloured() -> None:
-    diff = Diff(path="a.py", change="changed", added=1, removed=1, text="@@ -1,3 +1,3 @@\n a\n-b\u202e\n+c\x1b[2J\n d\n")
+    diff = Diff(
+        path="a.py", change="changed", added=1, removed=1, text="@@ -1,3 +1,3 @@\n a\n-b\u202e\n+c\x1b[2J\n d\n"
+    )
     assert diff_lines(diff, PLAIN) == ["a.py +1 -1", "@@ -1,3 +1,3 @@", " a", "-b\\u202e", "+c\\x1b[2J", " d"]
     coloured = diff_lines(diff, COLOUR)
-    assert coloured[3].startswith("\x1b[31m-b") and coloured[4].startswith("\x1b[32m+c") and "\x1b[2J" not in coloured[4]
+    assert (
+        coloured[3].startswith("\x1b[31m-b") and coloured[4].startswith("\x1b[32m+c") and "\x1b[2J" not in coloured[4]
+    )
 
 
 @pytest.mark.parametrize("safe", [None, spelled])

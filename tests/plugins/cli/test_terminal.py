@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pegboard_cli.terminal import Stripper, plain, strip, visible
 
-NASTY = st.text(st.one_of(st.characters(), st.sampled_from("\x1b[]\\PX^_()0123456789;?mhlAKJ\x07\x9b\x9d\x9c\r\n\t\x90\u202e\u200b")))
+NASTY = st.text(
+    st.one_of(
+        st.characters(), st.sampled_from("\x1b[]\\PX^_()0123456789;?mhlAKJ\x07\x9b\x9d\x9c\r\n\t\x90\u202e\u200b")
+    )
+)
 
 
 @given(NASTY)
@@ -22,7 +27,7 @@ def test_stripped_text_has_no_control_but_newline_and_tab(text: str) -> None:
 @given(NASTY, st.lists(st.integers(0, 200), max_size=6))
 def test_it_does_not_matter_how_a_text_is_cut_into_pieces(text: str, cuts: list[int]) -> None:
     stripper, places = Stripper(), sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    pieces = [text[start:end] for start, end in zip(places, places[1:], strict=False)]
+    pieces = [text[start:end] for start, end in pairwise(places)]
     assert "".join(map(stripper.feed, pieces)) == strip(text)
 
 

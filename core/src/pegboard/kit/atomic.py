@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 
@@ -29,7 +28,7 @@ class Beside:
     def __init__(self, folder: int, like: os.stat_result | None) -> None:
         self._folder = folder
         self._like = like
-        self._name = f".pegboard-{secrets.token_hex(8)}.tmp"
+        self._name = f".pegboard-{os.urandom(8).hex()}.tmp"
         self._there = False
         self._fd = -1
         self.note: str | None = None

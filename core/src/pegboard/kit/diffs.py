@@ -29,13 +29,15 @@ def diff_of_hunks(
     printer = _Printer(old, new)
     for region in _regions(old, new, hunks):
         printer.add(region)
-    printer.close()
-    return Diff(path=path, change=change, added=printer.added, removed=printer.removed, to=to, text=printer.text())
+    return printer.diff(path, change, to)
 
 
 def diff_of_texts(old: bytes, new: bytes, path: str, change: ChangeName = "changed", to: str | None = None) -> Diff:
     """The diff of two contents of which nothing else is known."""
-    return diff_of_hunks(old, new, line_hunks(old, new), path, change, to)
+    printer = _Printer(old, new)
+    for hunk in line_hunks(old, new):
+        printer.show(hunk)
+    return printer.diff(path, change, to)
 
 
 def _regions(old: bytes, new: bytes, hunks: Sequence[Hunk]) -> Iterator[Hunk]:
@@ -82,14 +84,24 @@ class _Printer:
         return len(self._lines) + len(self._open) >= MAX_LINES
 
     def add(self, region: Hunk) -> None:
+        """Whole lines of which some may be the same on both sides."""
         small = region.old_end - region.old_start + region.new_end - region.new_start < 1 << 20
         for part in refine(self._old, self._new, region) if small and not self._full else [region]:
-            removed = _count(self._old, part.old_start, part.old_end)
-            added = _count(self._new, part.new_start, part.new_end)
-            if not self._full:
-                self._print(part, removed, added)
-            self.removed += removed
-            self.added += added
+            self.show(part)
+
+    def show(self, part: Hunk) -> None:
+        """Whole lines that differ."""
+        removed = _count(self._old, part.old_start, part.old_end)
+        added = _count(self._new, part.new_start, part.new_end)
+        if not self._full:
+            self._print(part, removed, added)
+        self.removed += removed
+        self.added += added
+
+    def diff(self, path: str, change: ChangeName, to: str | None) -> Diff:
+        """What was printed, and the counts of all."""
+        self.close()
+        return Diff(path=path, change=change, added=self.added, removed=self.removed, to=to, text=self.text())
 
     def _print(self, part: Hunk, removed: int, added: int) -> None:
         start = self._end

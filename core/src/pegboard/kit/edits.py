@@ -20,7 +20,6 @@ from pegboard.blocks import Diff
 from pegboard.errors import ToolError
 from pegboard.kit.diffs import ChangeName, diff_of_hunks, diff_of_texts
 from pegboard.kit.hunks import Hunk, Span, compose, difference, hunks_at, spans_of
-from pegboard.kit.near import hint
 from pegboard.kit.settings import EditSettings
 from pegboard.kit.text import BOMS, HEAD, Encoding, binary_error, encode, is_binary, is_utf8, sniff
 
@@ -209,6 +208,8 @@ class _Work:
         """The first place; a byte order mark is no part of the text."""
         start = self.data.find(old, _body(self.data))
         if start < 0:
+            from pegboard.kit.near import hint  # only failures need it
+
             raise EditError(f"old_string not found in {self.path}. Nothing was changed. {hint(self.data, old)}")
         return start
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import Literal, NamedTuple
 
@@ -86,6 +85,8 @@ class OpenFile:
 
     def digest(self, start: int = 0, end: int | None = None) -> str:
         """Of the bytes from `start` to `end`, read by position: the file's own position does not move."""
+        import hashlib  # seldom needed, and slow to load
+
         found, at = hashlib.sha256(), start
         while end is None or at < end:
             chunk = os.pread(self.fd, BLOCK if end is None else min(BLOCK, end - at), at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -84,6 +83,8 @@ def _between(old: Sequence[bytes], new: Sequence[bytes], a1: int, a2: int, b1: i
     if a1 == a2 or b1 == b2 or max(a2 - a1, b2 - b1) > MAX_COMPARED:
         yield a1, a2, b1, b2
         return
+    import difflib  # only few diffs need it
+
     for tag, p, q, r, s in difflib.SequenceMatcher(None, old[a1:a2], new[b1:b2]).get_opcodes():
         if tag != "equal":
             yield a1 + p, a1 + q, b1 + r, b1 + s

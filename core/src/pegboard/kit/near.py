@@ -7,12 +7,13 @@ Bounded in time on any file: candidates are found by searching for the longest w
 from __future__ import annotations
 
 import difflib
-import json
 import re
 import time
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from pegboard.kit.diffs import cut
 from pegboard.kit.text import line_text
@@ -56,7 +57,7 @@ def hint(data: bytes, old: bytes) -> str:
 
 
 def _quoted(line: bytes, other: bytes) -> str:
-    return json.dumps(cut(line, other), ensure_ascii=False)
+    return msgspec.json.encode(cut(line, other)).decode()
 
 
 def difference_of(there: bytes, sent: bytes) -> str | None:

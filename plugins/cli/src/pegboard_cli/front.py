@@ -106,8 +106,7 @@ class Front(Generic[A]):
 
     async def _ask(self, event: ApprovalAsked | QuestionAsked) -> None:
         if isinstance(event, ApprovalAsked):
-            self.viewer.asked_person(event)
-            subject = self.viewer.subject(event.call)
+            subject = self.viewer.question(event)
             asking = ask_approval(event, subject, self.screen, glyphs=self.board.config.ui.glyph_lines)
         else:
             asking = ask_question(event, self.screen)

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from pegboard_cli.styles import Styles, is_terminal, takes_colour
+from pegboard_cli.styles import Styles, is_terminal, takes_colour, takes_sequences
 from pegboard_cli.terminal import Stripper
 
 TAIL_LINES = 5
@@ -19,7 +19,7 @@ class Screen:
 
     def __init__(self) -> None:
         self.styles = Styles(takes_colour(sys.stderr))
-        self.live = takes_colour(sys.stderr, {"TERM": "dumb"} if _dumb() else {})
+        self.live = takes_sequences(sys.stderr)
         self.streams_answer = is_terminal(sys.stdout)
         self._stripper = Stripper()
         self._drawn = 0
@@ -90,9 +90,3 @@ def fitted(text: str, width: int) -> str:
         if used > width:
             return text[:index] + "…"
     return text
-
-
-def _dumb() -> bool:
-    import os
-
-    return os.environ.get("TERM", "dumb") == "dumb" and sys.platform != "win32"

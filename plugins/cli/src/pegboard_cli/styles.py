@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO
@@ -16,9 +17,14 @@ def is_terminal(stream: IO[str] | None) -> bool:
         return False
 
 
+def takes_sequences(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether what is written to a stream can be drawn over: a terminal that is not dumb."""
+    return is_terminal(stream) and (sys.platform == "win32" or environ.get("TERM", "dumb") != "dumb")
+
+
 def takes_colour(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether escape sequences for colour may be written to a stream."""
-    return is_terminal(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+    """Whether colour may be written to a stream."""
+    return takes_sequences(stream, environ) and not environ.get("NO_COLOR")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from pegboard.events import (
     TurnEnded,
     Usage,
 )
-from pegboard.registry import Registry
+from pegboard.registry import Named, Registry
 
 from pegboard_cli.prompt import Subject
 from pegboard_cli.render import activity_line, block_lines
@@ -80,14 +80,26 @@ class Viewer:
         """Draw one event; those without a picture are passed over."""
         self._handlers.get(type(event), self._nothing)(event)
 
-    def subject(self, call_id: str) -> Subject:
-        """The call that a question is about, with the arguments that it would run with."""
-        asked = self._calls[call_id]
+    def question(self, event: ApprovalAsked) -> Subject:
+        """The call that a question is about, with the very arguments that it would run with.
+
+        From here on its activity line and its diff count as shown."""
+        self._announced.add(event.call)
+        if any(isinstance(block, Diff) for block in event.preview):
+            self._shown_diff.add(event.call)
+        asked = self._calls[event.call]
+        return self._subject(asked, self._registry.find(asked.requested), event.arguments)
+
+    def _cleaned(self, asked: CallAsked) -> Subject:
+        """A call with its arguments as its tool reads them, where it can."""
         named = self._registry.find(asked.requested)
         arguments = asked.arguments
         if named is not None:
             with suppress(InvalidArguments):
                 arguments = msgspec.json.decode(named.tool.read(arguments, named.preset).body)
+        return self._subject(asked, named, arguments)
+
+    def _subject(self, asked: CallAsked, named: Named | None, arguments: Any) -> Subject:
         activity = activity_of(named.tool if named else None, asked.requested, arguments, params=self._ui.glyph_params)
         return Subject(tool=asked.tool or asked.requested, activity=activity, arguments=arguments)
 
@@ -140,7 +152,7 @@ class Viewer:
         if call_id in self._announced or call_id not in self._calls or self._quiet or not self._ui.status:
             return
         self._announced.add(call_id)
-        subject = self.subject(call_id)
+        subject = self._cleaned(self._calls[call_id])
         lines = activity_line(subject.activity, subject.tool, self._screen.styles, glyphs=self._ui.glyph_lines)
         self._screen.say(*lines)
 
@@ -194,12 +206,6 @@ class Viewer:
         self._announce(asked.call)
         line = f"  {asked.rule} ({asked.layer}) asks: allowed by {event.by}"
         self._screen.say(self._screen.styles.dim(visible(line)))
-
-    def asked_person(self, event: ApprovalAsked) -> None:
-        """The question is put to the person: its activity line and its diff are on the screen."""
-        self._announced.add(event.call)
-        if any(isinstance(block, Diff) for block in event.preview):
-            self._shown_diff.add(event.call)
 
     def _question_asked(self, event: QuestionAsked) -> None:
         self._screen.clear_tail()

@@ -90,6 +90,15 @@ def _bare_command(line: str, first: str, reading: Reading) -> bool:
     return flagged or rest[0] in SUBCOMMANDS or "/" in rest[0] or "." in rest[0].strip(".")
 
 
+def whole(reading: Reading, start: int, end: int) -> str | None:
+    """A span as a command line: quoted, or a program and what only a command would go on with."""
+    marked = next((e for e in reading.of("code", "quoted") if (e.start, e.end) == (start, end)), None)
+    line = marked.text.strip() if marked else reading.text[start:end]
+    if marked or (line and _first(line) in PROGRAMS and not _prose(line, reading, start)):
+        return line or None
+    return None
+
+
 def _first(line: str) -> str:
     words = line.split()
     while words and re.fullmatch(r"[A-Z_][A-Z0-9_]*=\S*", words[0]):

@@ -115,7 +115,7 @@ _ABOUT_YOU = re.compile(
 )
 _DEFINES = re.compile(
     r"^\W*(?:(?:what|who)(?:'s|s|\s+is|\s+are|\s+was|\s+were)\s+(?!the\b|in\b|inside\b|my\b|our\b|"
-    r"this\b|new\b|not\b|there\b|up\s+with\b|on\b|under\b)|"
+    r"this\b|new\b|not\b|been\b|there\b|up\s+with\b|on\b|under\b)|"
     r"define\b|explain\b|describe\b|meaning\s+of\b|teach\b|"
     r"(?:a|an|some|another)\s+(?:joke|story|poem|song|fact|riddle)\b|what\s+does\s+(?:\w+\s+){1,3}mean\b)",
     re.I,
@@ -137,6 +137,7 @@ def hedged(request: str) -> str | None:
 
 def plain(text: str) -> str:
     """The request without the politeness and hedging around it."""
+    text = re.sub(r"^(what|where|who|how|that|there)s\b", r"\1's", text.strip(), flags=re.I)
     text = _TAILS.sub("", _CURSES.sub(" ", text.strip()))
     for _ in range(8):
         match = _POLITE.match(text)
@@ -158,7 +159,7 @@ def doubt(reading: Reading, writes: bool) -> str | None:
         return 'I read a "not" in that, and would rather not guess what remains to be done.'
     if _CONDITIONAL.search(bare):
         return "That depends on a condition or an order of things that I cannot judge."
-    if _ASKS_ADVICE.search(bare):
+    if _ASKS_ADVICE.search(bare) and not bare[:1].isspace():  # "'a' should be 'b'" begins with what was blanked out
         return "That reads as a question about what would happen or how to do it, not as something to do."
     if _ABOUT_YOU.search(bare):
         return "That is about me, not about this workspace."

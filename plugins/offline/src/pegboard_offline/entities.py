@@ -108,6 +108,9 @@ _NOUN_EXT = re.compile(
     r"\b(?:extension|ending(?: in| with)?|ends? (?:in|with)|every|all|the|any|list|find|of|type)\s+$", re.I
 )
 MAX_LOOKUPS = 40
+"""How many words of a request are looked up in the workspace."""
+NEARBY = 48
+"""How far beside a word its meaning is looked for."""
 
 
 def read(text: str, tree: Tree) -> Reading:
@@ -141,7 +144,7 @@ def read(text: str, tree: Tree) -> Reading:
 
 def _literal(kind: Kind, value: str, start: int, end: int, text: str, tree: Tree) -> Entity:
     """Quoted text or code; it is a file or folder when it can be nothing else."""
-    before = text[:start]
+    before = text[max(0, start - NEARBY) : start]
     if kind == "quoted" and "/" not in value and not _FILE_BEFORE.search(before) and not _FOLDER_BEFORE.search(before):
         file_name = _suffix(value) in EXTENSIONS and _PATHLIKE.fullmatch(value) and _PLACE.search(before)
         if not file_name:
@@ -168,7 +171,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _named(text: str, start: int, end: int, tree: Tree, shouting: bool) -> Entity | None:
     """What one chunk names, if anything."""
-    chunk, before, after = text[start:end], text[:start], text[end:]
+    chunk, before, after = text[start:end], text[max(0, start - NEARBY) : start], text[end : end + NEARBY]
     low = chunk.lower()
     if low in NOT_PATHS or (low in PRODUCTS and tree.kind(chunk) is None) or low in ("e.g", "i.e", "etc", "a.k.a"):
         return None
@@ -212,7 +215,7 @@ def _path(
     """Whether a chunk names a file or a folder. Existing paths win; else its shape and the words beside it decide."""
     if not _PATHLIKE.fullmatch(chunk):
         return None
-    before, after = text[:start], text[end:]
+    before, after = text[max(0, start - NEARBY) : start], text[end : end + NEARBY]
     low = chunk.lower()
     folder_said = bool(_FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before))
     plain = re.fullmatch(r"[\w-]+", chunk) is not None

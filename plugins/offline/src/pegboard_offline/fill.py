@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pegboard_offline import targets, texts
-from pegboard_offline.commands import command
+from pegboard_offline import aligned, targets, texts
+from pegboard_offline.commands import command, whole
 from pegboard_offline.entities import Entity, Kind, Reading, Tree
 from pegboard_offline.filled import Filled
 from pegboard_offline.lexicon import is_act, lemma
@@ -23,9 +23,12 @@ _ENTITY_FOR: dict[Takes, tuple[Kind, ...]] = {
 
 def fill(tool: Profile, reading: Reading, tree: Tree, lists: bool = True) -> Filled:
     """Fill a tool's parameters, required ones first. `lists`: another tool on offer lists folders."""
+    if (filled := _by_example(tool, reading)) is not None:
+        return filled
     filled = Filled()
     if tool.nature in ("write", "replace") and not tool.special:
         fill_edit(tool, reading, tree, filled)
+        filled.exact = not filled.missing and any(aligned.slots(one.text, reading) for one in tool.examples)
     else:
         for slot in (slot for slot in tool.slots if slot.required):
             if not _fill_slot(tool, slot, reading, tree, filled) and not _fill_listing(slot, reading, lists, filled):
@@ -35,6 +38,62 @@ def fill(tool: Profile, reading: Reading, tree: Tree, lists: bool = True) -> Fil
     for slot in (slot for slot in tool.slots if not slot.required and slot.name not in filled.arguments):
         _fill_optional(tool, slot, reading, tree, filled)
     return filled
+
+
+def _by_example(tool: Profile, reading: Reading) -> Filled | None:
+    """The arguments of a request that is one of the tool's own examples, each slot holding what it takes."""
+    if tool.nature in ("write", "replace"):
+        return None
+    for example in tool.examples:
+        spans = aligned.slots(example.text, reading)
+        if spans is None:
+            continue
+        filled = Filled(exact=True)
+        for slot in tool.slots:
+            if slot.name in spans and not _fill_span(slot, *spans[slot.name], reading, filled):
+                break
+        else:
+            if all(slot.name in filled.arguments for slot in tool.required):
+                return filled
+    return None
+
+
+def _fill_span(slot: Slot, start: int, end: int, reading: Reading, filled: Filled) -> bool:
+    """Fill a parameter with one part of the request, if that can only be what it takes."""
+    inside = [e for e in reading.entities if start <= e.start and e.end <= end]
+    text, marked = texts.literal(reading, start, end)
+    match slot.takes:
+        case "read" | "edit" | "list" | "net" | "revision":
+            between = re.sub(r"\s|,|\band\b", "", reading.bare[start:end])
+            kinds = ("file", "folder", "glob") if slot.takes in ("read", "edit", "list") else _ENTITY_FOR[slot.takes]
+            if (
+                between
+                or not inside
+                or any(e.kind not in kinds[:2] for e in inside)
+                or (len(inside) > 1 and not slot.many)
+            ):
+                return False
+            return filled.take(slot, inside) and slot.name in filled.arguments
+        case "run":
+            value: str | int | None = whole(reading, start, end)
+        case "number":
+            value = int(text[:9]) if re.fullmatch(r"\d+", text) else None
+        case "choice":
+            value = text if text in slot.fixed else None
+        case "regex":
+            value = targets.escaped(inside[0].text if inside else text) if marked or len(inside) == 1 else None
+        case "glob":
+            found = targets.file_names(reading) if [e.kind for e in inside] in (["glob"], ["file"]) else None
+            value = text if marked else found.value if found else None
+        case "text":
+            value = text if marked or [e.kind for e in inside] == ["rev"] else None
+        case _:
+            value = None
+    if value is None:
+        return False
+    filled.put(slot, value, (start, end))
+    filled.used += inside
+    return slot.name in filled.arguments
 
 
 def _fill_slot(tool: Profile, slot: Slot, reading: Reading, tree: Tree, filled: Filled) -> bool:

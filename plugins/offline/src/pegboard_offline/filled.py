@@ -13,7 +13,8 @@ from pegboard_offline.schema import fits
 @dataclass(slots=True)
 class Filled:
     """Arguments for one tool. `missing`: required parameters the request does not give. `spans`: the parts of the
-    request they came from. `sure`: 0 to 1. `unsafe`: why it must not be called although nothing is missing."""
+    request they came from. `sure`: 0 to 1. `unsafe`: why it must not be called although nothing is missing.
+    `exact`: the request is one of the tool's examples, filled."""
 
     arguments: dict[str, Any] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -21,6 +22,7 @@ class Filled:
     used: list[Entity] = field(default_factory=list)
     sure: float = 1.0
     unsafe: str = ""
+    exact: bool = False
 
     def put(self, slot: Slot, value: Any, span: tuple[int, int], sure: float = 1.0) -> None:
         """Fill one parameter, if the value may stand there at all."""

@@ -42,7 +42,7 @@ ACTS: dict[str, str] = {
     "make": "create write make add generate save touch put produce compose jot draft store stick slap chuck stuff",
     "change": """change edit replace swap substitute fix correct update modify alter turn rename convert adjust patch amend
         rewrite bump set tweak""",
-    "erase": """delete remove erase wipe rm unlink trash nuke destroy drop strip purge clear discard scrub zap shred kill""",
+    "erase": """delete remove erase wipe rm unlink trash nuke destroy strip purge clear discard scrub zap shred kill""",
     "move": "move copy mv cp duplicate relocate transfer backup archive zip unzip compress extract",
     "append": "append",
     "count": "count number total tally wc",
@@ -107,7 +107,7 @@ NEUTRAL = PARTS | bag(
     starts start started begins beginning first last next local stored located live lives living sits found made
     good fine nice hidden python value values item items occurrence instance instances time times sec second seconds
     minute moment section sentence paragraph bunch couple available exist exists existing kind together combined
-    alongside types type friend buddy dude man bro sir cheers dear quick quickly fast asap immediately straight away
+    alongside types type         quick quickly fast asap immediately straight away
     simply body header instead note notes actual following given particular specific certain"""
 )
 """Words that neither choose nor count as unknown."""
@@ -204,7 +204,7 @@ ACTS_OF: dict[str, dict[str, float]] = {
     "read": {"check": 0.8, "see": 1.0, "fetch": 0.6, "list": 0.2, "find": 0.2},
     "list": {"check": 0.5, "list": 1.0, "see": 0.9, "find": 0.6, "count": 0.3},
     "find": {"find": 1.0, "list": 0.9, "see": 0.7, "search": 0.7, "count": 0.7, "fetch": 0.4},
-    "search": {"check": 0.6, "search": 1.0, "find": 0.9, "see": 0.5, "list": 0.5, "count": 0.6},
+    "search": {"check": 0.6, "search": 1.0, "find": 0.9, "see": 0.3, "list": 0.5, "count": 0.6},
     "run": {"run": 1.0},
     "fetch": {"check": 0.8, "fetch": 1.0, "see": 0.9, "list": 0.2, "find": 0.2},
     "write": {"make": 1.0, "append": 0.9},

@@ -70,6 +70,11 @@ class Profile:
         """The parameters that take one of these."""
         return [slot for slot in self.slots if slot.takes in takes]
 
+    @property
+    def required(self) -> list[Slot]:
+        """The parameters that must be filled."""
+        return [slot for slot in self.slots if slot.required]
+
 
 def profile(offer: ToolOffer) -> Profile:
     """Read an offer's declarations."""

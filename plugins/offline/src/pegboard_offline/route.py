@@ -14,18 +14,18 @@ from typing import Any
 import msgspec
 from pegboard.models import ToolOffer
 
+from pegboard_offline.bags import bag
 from pegboard_offline.doubts import doubt, hedged, plain
 from pegboard_offline.entities import Entity, Reading, Tree, read
-from pegboard_offline.lexicon import SWEEPING, is_world_act
+from pegboard_offline.lexicon import STOP, SWEEPING, is_world_act
 from pegboard_offline.profile import Profile, profile
 from pegboard_offline.score import BEST, Scored, ranked
-from pegboard_offline.steps import Step, pronoun, split
+from pegboard_offline.steps import MAX_STEPS, Step, pronoun, split
 
 ENOUGH = 3.1
 """The score from which a choice is acted on. Chosen on the shared requests and the chit-chat of the tests."""
-MAX_CHARS = 2_000
+MAX_CHARS = 1_000
 """A longer request is not read, fenced blocks aside: no plain request is, and reading stays quick."""
-MAX_STEPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Router:
 def _objection(best: Scored, candidates: list[Scored], reading: Reading, request: str) -> str:
     """Why the best choice is not acted on after all, or nothing."""
     writes = best.tool.offer.effect != "read_only"
-    reason = doubt(reading, writes)
+    reason = None if best.filled.exact else doubt(reading, writes)
     if reason or best.filled.missing:
         return reason or ""
     if best.filled.unsafe:
@@ -152,15 +152,29 @@ def _objection(best: Scored, candidates: list[Scored], reading: Reading, request
     changes = any(is_world_act(concept) and concept != "run" for concept in reading.concepts)
     if changes and swept and best.tool.nature != "run":
         return f"I do not know what {swept!r} covers."
+    if changes and best.tool.special and (odd := _beside_the_point(best)):
+        return f"I am not sure what {odd!r} means here."
     unsure = hedged(request) if changes or "run" in reading.concepts else None
-    if unsure:
-        return unsure
+    if unsure or best.filled.exact:
+        return unsure or ""
     if best.tool.special and len(reading.words) < 2 and not reading.entities:
         return "That is one word; I would not run anything on it."
     if best.loose:
         return f"I am not sure what {best.loose[0].text!r} means here."
     if len(candidates) > 1 and candidates[1].score > best.score - 0.15 and not candidates[1].filled.missing:
         return "Two tools would fit that equally well."
+    return ""
+
+
+_OF_FILES = bag("file files folder directory document script module named called path please")
+
+
+def _beside_the_point(best: Scored) -> str:
+    """A word that a change cannot be made past: "delete a.txt and friends"."""
+    for word in best.rest:
+        low = word.text.lower()
+        if not word.concepts and low not in STOP and low not in _OF_FILES and word.lemma not in best.tool.words:
+            return word.text
     return ""
 
 

@@ -23,7 +23,7 @@ def fits(value: Any, schema: Any) -> bool:
     options = schema.get("anyOf") or schema.get("oneOf")
     if options and not any(fits(value, option) for option in options):
         return False
-    if "enum" in schema and value not in schema["enum"] or "const" in schema and value != schema["const"]:
+    if ("enum" in schema and value not in schema["enum"]) or ("const" in schema and value != schema["const"]):
         return False
     kinds = schema.get("type")
     if kinds is not None and not any(_is(value, kind) for kind in (kinds if isinstance(kinds, list) else [kinds])):

@@ -20,12 +20,12 @@ from pegboard_offline.profile import Profile
 from pegboard_offline.words import Word
 
 BEST = 5.5
-"""About the highest score."""
+"""About the highest score, short of a request that is an example."""
 OF_THEIR_OWN = frozenset({"diff", "state", "history", "commit", "blame", "branch"})
 """Topics that no plain reader of files serves: the diff of a file is not its text."""
 OWN = 0.35
 """How much of a special tool's own a request must name."""
-_WH = bag("what which who where when why how whose")
+_YES_NO = bag("do does did is are was were has have")
 
 
 @dataclass(slots=True)
@@ -56,6 +56,8 @@ def ranked(tools: Iterable[Profile], reading: Reading, tree: Tree) -> list[Score
 
 def _scored(tool: Profile, reading: Reading, tree: Tree, lists: bool) -> Scored:
     filled = fill(tool, reading, tree, lists)
+    if filled.exact:
+        return Scored(tool, filled, BEST + 1, [], [], [])
     words = [word for word in reading.words if not filled.covers(word.start, word.end)]
     explained, own, loose = _explained(tool, words, filled)
     if tool.nature in ("write", "replace") and filled.used and filled.missing:
@@ -187,8 +189,10 @@ def _forbidden(tool: Profile, asked: list[str], words: list[Word], filled: Fille
     if tool.offer.effect == "read_only":
         return bool(world)
     if tool.special:
-        if not asked:  # "do the tests pass?" is run for; "which tests are there?" is not
-            return bool(words) and words[0].text.lower() in _WH
+        if (
+            not asked
+        ):  # "test src" and "do the tests pass?" are served; "which tests are there?" and "the tests too" are not
+            return not words or not (words[0].text.lower() in _YES_NO or any(c in tool.own for c in words[0].concepts))
         return asked[0] not in ("run", "check") and asked[0] not in tool.acts
     first = next((act for act in asked if is_world_act(act)), None)
     if tool.nature in ("run", "replace") and not filled.missing:

@@ -50,6 +50,10 @@ _REFERS = re.compile(
 _RESULT = re.compile(r"\b(?:response|results?|output|answer|page|matches|hits|findings)\b", re.I)
 
 
+MAX_STEPS = 8
+"""More are not taken in at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One thing to do. `refers`: it only speaks of what the step before gave ("and show me the response")."""
@@ -102,7 +106,7 @@ def _cuts(reading: Reading, tree: Tree) -> list[tuple[int, int]]:
     )
     literal_from = content.end() if content and not re.match(r"\s*:?\s*\x01", masked[content.end() :]) else len(masked)
     position = 0
-    while position < len(masked):
+    while position < len(masked) and len(cuts) <= MAX_STEPS:
         strong = _STRONG.search(masked, position)
         weak = _WEAK.search(masked, position)
         match = min((m for m in (strong, weak) if m), key=lambda m: (m.start(), m is weak), default=None)
@@ -124,7 +128,7 @@ def _cuts(reading: Reading, tree: Tree) -> list[tuple[int, int]]:
 
 def _verb_first(rest: str, reading: Reading, at: int, firm: bool) -> bool:
     """Whether what follows begins like something to do."""
-    original = plain(reading.text[at:])
+    original = plain(reading.text[at : at + 160])
     words = re.findall(r"[\w'-]+", original[:80].lower())
     if not words:
         return False

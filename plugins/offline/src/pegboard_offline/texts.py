@@ -49,7 +49,7 @@ _ARROWED = re.compile(
 )
 _INSTEAD = re.compile(r"\binstead\s+of\s+(?P<old>\S.*?),?\s+(?:write|put|use|say|have)\s+(?P<new>\S.*)$", re.I | re.S)
 _SHOULD = re.compile(
-    r"^\W*(?P<old>[^\W_].*?|\x01+)\s+(?:should|ought\s+to|needs?\s+to|must|has\s+to)\s+(?:be|read|become|say)\s+(?P<new>\S.*)$",
+    r"^\s*(?P<old>[^\W_].*?|\x01+)\s+(?:should|ought\s+to|needs?\s+to|must|has\s+to)\s+(?:be|read|become|say)\s+(?P<new>\S.*)$",
     re.I | re.S,
 )
 _SAY_INSTEAD = re.compile(
@@ -71,11 +71,10 @@ _ALL = re.compile(r"\b(?:all|every|each|everywhere|throughout|occurrences|instan
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Text to replace. `everywhere`: each occurrence was asked for."""
+    """Text to replace, and where in the request that is said."""
 
     old: str
     new: str
-    everywhere: bool
     span: tuple[int, int]
 
 
@@ -123,26 +122,28 @@ def swap(reading: Reading, path: Entity | None) -> Swap | None:
     masked = mask(reading, path)
     if re.search(rf"{MASK}\s*(?:and|or|,)\s*{MASK}", masked):
         return None
-    everywhere = bool(_ALL.search(masked.replace(MASK, "")))
     masked = _END.sub("", masked)
     for pattern in _REPLACES:
         match = pattern.search(masked)
         if match:
             again = pattern.search(masked, match.start() + 1)  # "modify a.txt: change this to that" has two verbs
-            return _swapped(reading, masked, pattern, match, everywhere) or (
-                _swapped(reading, masked, pattern, again, everywhere) if again else None
+            return _swapped(reading, masked, pattern, match) or (
+                _swapped(reading, masked, pattern, again) if again else None
             )
     match = _ERASES.search(masked)
     if match:
         old = _named(reading, *match.span("old"))
         if old.sure and (old.marked or old.noun in _TEXTS):
-            return Swap(old.text, "", everywhere, match.span())
+            return Swap(old.text, "", match.span())
     return None
 
 
-def _swapped(
-    reading: Reading, masked: str, pattern: re.Pattern[str], match: re.Match[str], everywhere: bool
-) -> Swap | None:
+def everywhere(reading: Reading) -> bool:
+    """Whether each occurrence is asked for."""
+    return bool(_ALL.search(reading.bare))
+
+
+def _swapped(reading: Reading, masked: str, pattern: re.Pattern[str], match: re.Match[str]) -> Swap | None:
     """What one such sentence says, where it says it beyond doubt."""
     old = _named(reading, *match.span("old"))
     new = _named(reading, *match.span("new"), whole=True)
@@ -155,7 +156,7 @@ def _swapped(
     ):
         old, new = new, old  # "substitute the new for the old"
     sure = old.sure and new.sure and not _a_setting(old, new)
-    return Swap(old.text, new.text, everywhere, match.span()) if sure else None
+    return Swap(old.text, new.text, match.span()) if sure else None
 
 
 @dataclass(frozen=True, slots=True)

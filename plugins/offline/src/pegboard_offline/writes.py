@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
-from pegboard_offline import texts
+from pegboard_offline import aligned, texts
 from pegboard_offline.entities import Entity, Reading, Tree
 from pegboard_offline.filled import Filled
 from pegboard_offline.lexicon import lemma
 from pegboard_offline.profile import Profile, Slot
+
+Span: TypeAlias = tuple[int, int]
 
 
 def fill_edit(tool: Profile, reading: Reading, tree: Tree, filled: Filled) -> None:
@@ -20,24 +23,38 @@ def fill_edit(tool: Profile, reading: Reading, tree: Tree, filled: Filled) -> No
         filled.missing.append(path_slot.name)
     else:
         filled.take(path_slot, [path])
+    found = _texts(tool, text_slots, reading, path)
+    for slot in text_slots:
+        if slot.name not in found:
+            filled.missing.append(slot.name)
+        else:
+            filled.put(slot, *found[slot.name])
+    if tool.nature == "write" and found:
+        _guard_write(tool, reading, tree, path, filled)
+    flags = [slot for slot in tool.slots_for("flag") if not slot.required and not slot.default]
+    if tool.nature == "replace" and found and len(flags) == 1 and texts.everywhere(reading):
+        filled.put(flags[0], True, (0, 0))  # the one switch of such a tool: each occurrence, not one
+
+
+def _texts(tool: Profile, slots: list[Slot], reading: Reading, path: Entity | None) -> dict[str, tuple[str, Span]]:
+    """The texts for a tool's text parameters, with where they stand: all of them or none."""
     if tool.nature == "write":
         given = texts.content(reading, path)
-        if given is None:
-            filled.missing.append(text_slots[0].name)
-        else:
-            filled.put(text_slots[0], given.text, given.span)
-            _guard_write(tool, reading, tree, path, filled)
-        return
-    change = texts.swap(reading, path)
-    if change is None:
-        filled.missing += [slot.name for slot in text_slots]
-        return
-    old, new = _old_and_new(tool, text_slots)
-    filled.put(old, change.old, change.span)
-    filled.put(new, change.new, change.span)
-    flags = [slot for slot in tool.slots_for("flag") if not slot.required and not slot.default]
-    if change.everywhere and len(flags) == 1:  # the one switch of such a tool: each occurrence, not one
-        filled.put(flags[0], True, change.span)
+        if given is not None:
+            return {slots[0].name: (given.text, given.span)}
+    else:
+        change = texts.swap(reading, path)
+        if change is not None:
+            old, new = _old_and_new(tool, slots)
+            return {old.name: (change.old, change.span), new.name: (change.new, change.span)}
+    for example in tool.examples:
+        spans = aligned.slots(example.text, reading)
+        if spans is None or not all(slot.name in spans for slot in slots):
+            continue
+        values = {slot.name: texts.literal(reading, *spans[slot.name]) for slot in slots}
+        if all(marked for _, marked in values.values()):
+            return {name: (text, spans[name]) for name, (text, _) in values.items()}
+    return {}
 
 
 def _edited(reading: Reading, last: bool) -> Entity | None:

@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 from pegboard import Context, Reads, Result, ToolError, Writes, tool
 from pegboard.blocks import Block
 from pegboard.errors import DoorError
-from pegboard.kit.changes import Change
-from pegboard.kit.edits import Edit, Plan, diff_of, plan, plan_append
 from pegboard.kit.handles import BLOCK
 from pegboard.kit.readlines import Window, read_window
 from pegboard.kit.seen import Seen, check_fresh, seen_in
 from pegboard.kit.text import TITLES, encode
 from pegboard.kit.workspace import SESSION
-from pegboard.kit.writer import Writer
+
+if TYPE_CHECKING:
+    from pegboard.kit.changes import Change
+    from pegboard.kit.edits import Edit, Plan
+    from pegboard.kit.handles import Stamp
+    from pegboard.kit.writer import Writer
+
+# What changes files is imported when a file is changed: most calls read.
 
 T = TypeVar("T")
 PATH_ALIASES = {"file_path": "path", "file": "path", "filename": "path", "file_name": "path"}
@@ -165,6 +170,8 @@ async def _preview_write(arguments: Any, ctx: Context) -> list[Block]:
 
 
 def _planned_write(arguments: Any, ctx: Context) -> Block:
+    from pegboard.kit.edits import diff_of, plan_append
+
     try:
         with ctx.workspace.open(arguments.path, "edit") as opened:
             old = opened.read(ctx.config.edit.max_bytes)
@@ -219,6 +226,8 @@ async def write_file(
 def _write(
     ctx: Context, files: Writer, path: str, content: str, mode: str, overwrite: bool
 ) -> tuple[Change, str | None]:
+    from pegboard.kit.edits import plan_append
+
     data = content.encode()
     try:
         with ctx.workspace.open(path, "edit") as opened:
@@ -237,16 +246,24 @@ def _write(
 
 
 async def _preview_edit(arguments: Any, ctx: Context) -> list[Block]:
-    made, _, _ = await apart(lambda: _planned(ctx, arguments.path, _edit_of(arguments), fresh=False))
-    return [made.diff()]
+    def work() -> list[Block]:
+        a = arguments
+        edit = _edit(a.old_string, a.new_string, a.replace_all, a.count)
+        return [_planned(ctx, a.path, edit, fresh=False)[0].diff()]
+
+    return await apart(work)
 
 
-def _edit_of(arguments: Any) -> Edit:
-    return Edit(arguments.old_string, arguments.new_string, 0 if arguments.replace_all else arguments.count)
+def _edit(old: str, new: str, replace_all: bool, count: int) -> Edit:
+    from pegboard.kit.edits import Edit
+
+    return Edit(old, new, 0 if replace_all else count)
 
 
-def _planned(ctx: Context, path: str, edit: Edit, *, fresh: bool = True) -> tuple[Plan, Any, str | None]:
+def _planned(ctx: Context, path: str, edit: Edit, *, fresh: bool = True) -> tuple[Plan, Stamp, str | None]:
     """The plan, the stamp of the file that it was made for, and a warning where staleness only warns."""
+    from pegboard.kit.edits import plan
+
     limit = ctx.config.edit.max_bytes
     with ctx.workspace.open(path, "edit") as opened:
         warning = check_fresh(opened, ctx.seen.get(opened.at), ctx.config.edit, whole=False) if fresh else None
@@ -292,7 +309,7 @@ async def edit_file(
     count: Annotated[int, msgspec.Meta(description="Replace so many places from the first; 0: all", ge=0)] = 1,
 ) -> Result:
     """Replace an exact text in a file."""
-    edit = Edit(old_string, new_string, 0 if replace_all else count)
+    edit = _edit(old_string, new_string, replace_all, count)
     async with ctx.commit() as files:
 
         def work() -> tuple[Change, Plan, str | None]:

@@ -65,6 +65,8 @@ def _regex(regex: re.Pattern[str], *, crlf: bool) -> Matcher:
         returns = crlf and b"\r" in data
         offset, done = block.offset, 0
         lines = data.decode("utf-8", "surrogateescape").split("\n")
+        if returns and not block.data.endswith(b"\n") and lines[-1].endswith("\r"):
+            lines[-1] += "\r"  # the one that is no part of a line end, and dropped below
         for index, text in enumerate(lines):
             column = _between_returns(search, text) if returns else _column(search, text)
             if column:
