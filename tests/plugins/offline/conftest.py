@@ -116,7 +116,9 @@ def renamed() -> Callable[[Offers, int], tuple[Offers, dict[str, str], dict[str,
                     description=next(fresh),
                     parameters=schema,
                     touches={names[old]: kind for old, kind in offer.touches.items()},
-                    examples=tuple(re.sub(r"\{(\w+)\}", lambda m, n=names: f"{{{n[m[1]]}}}", e) for e in offer.examples),
+                    examples=tuple(
+                        re.sub(r"\{(\w+)\}", lambda m, n=names: f"{{{n[m[1]]}}}", e) for e in offer.examples
+                    ),
                 )
             )
         return made, tools, parameters

@@ -116,7 +116,9 @@ def test_what_is_negated_or_supposed_never_acts(text: str, before: str) -> None:
     ] or not (ROUTER.plan(before + text.replace(";", ""), OFFERS).choices[0].acts)
 
 
-@pytest.mark.parametrize("piece", ["add a ", "a.b/", "'", '"x" ', "-> ", "in ", "read a.txt and ", "\\", "``` ", "a " * 9, "*", "to "])
+@pytest.mark.parametrize(
+    "piece", ["add a ", "a.b/", "'", '"x" ', "-> ", "in ", "read a.txt and ", "\\", "``` ", "a " * 9, "*", "to "]
+)
 def test_long_and_repetitive_texts_are_read_in_bounded_time(piece: str) -> None:
     """Nothing here is exponential or worse; the bound is loose because the machine is shared."""
     text = piece * (1_990 // len(piece))

@@ -17,7 +17,8 @@ from pegboard.kit.changes import Change
 from pegboard.kit.undo import undo
 from pegboard.kit.writer import Writer
 from pegboard.testing.bench import TestBoard
-from pegboard_tools_core.files import edit_file, read_file, write_file
+from pegboard_tools_core.reading import read_file
+from pegboard_tools_core.writing import edit_file, write_file
 
 TOOLS = [read_file, write_file, edit_file]
 Make = Callable[..., TestBoard]

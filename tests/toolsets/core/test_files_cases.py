@@ -17,7 +17,8 @@ import pegboard_guard
 import pytest
 from pegboard.testing.bench import TestBoard
 from pegboard_guard.protected import ProtectedPaths
-from pegboard_tools_core.files import edit_file, read_file, write_file
+from pegboard_tools_core.reading import read_file
+from pegboard_tools_core.writing import edit_file, write_file
 
 FOLDER = Path(__file__).parents[2] / "shared" / "cases"
 TOOLS = ("read_file", "write_file", "edit")

@@ -39,15 +39,16 @@ class Gate:
     def __call__(self, path: bytes, kind: TouchKind) -> bool:
         """Whether a file is among the results."""
         if path != self._last[0]:
-            self._last = (path, self._wanted(path) and not self._protected(path, kind))
+            text = os.fsdecode(path)
+            self._last = (path, self._wanted(path, text) and not self._protected(text, kind))
         return self._last[1]
 
-    def _wanted(self, path: bytes) -> bool:
+    def _wanted(self, path: bytes, text: str) -> bool:
         folder, _, name = path.rpartition(b"/")
         scope = self._folders[folder] if folder in self._folders else self._enter(folder)
         if scope is None or not self._visible(name):
             return False
-        if self._only is not None and not self._only.match(os.fsdecode(path)):
+        if self._only is not None and not self._only.match(text):
             return False
         return not (self._ruled and scope.ignored(name, folder=False))
 
@@ -72,7 +73,7 @@ class Gate:
             self._folders[above] = scope
         return scope
 
-    def _protected(self, path: bytes, kind: TouchKind) -> bool:
-        refused = self._workspace.refusal(kind, self._prefix + shown(os.fsdecode(path))) is not None
+    def _protected(self, text: str, kind: TouchKind) -> bool:
+        refused = self._workspace.refusal(kind, self._prefix + shown(text)) is not None
         self.left_out += refused
         return refused

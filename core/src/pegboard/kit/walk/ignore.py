@@ -91,12 +91,14 @@ class Scope:
                 if cut == self.root:
                     return False
                 break
-        for kind, chain in enumerate(self.kinds):
-            if kind == GIT and not self.git:
-                break
-            if (verdict := _nearest(chain, path, name, folder)) is not None:
+        for chain in self.kinds if self.git else self.kinds[:GIT]:
+            for rules, cut in chain:
+                if (verdict := rules.decide(path[cut:], name, folder)) is not None:
+                    return verdict
+        for rules, cut in self.exclude if self.git else ():
+            if (verdict := rules.decide(path[cut:], name, folder)) is not None:
                 return verdict
-        return bool(_nearest(self.exclude, path, name, folder)) if self.git else False
+        return False
 
     @property
     def beyond_rg(self) -> bool:
@@ -126,13 +128,6 @@ class Scope:
                         yield from rule.moved_up(self.path[cut : self.root].split(b"/")[:-1])
                     else:
                         yield from rule.moved_down(self.path[self.root : cut].split(b"/")[:-1])
-
-
-def _nearest(chain: Chain, path: bytes, name: bytes, folder: bool) -> bool | None:
-    for rules, cut in chain:
-        if (verdict := rules.decide(path[cut:], name, folder)) is not None:
-            return verdict
-    return None
 
 
 def top_scope(root: str | bytes, *, require_git: bool = False) -> Scope:
