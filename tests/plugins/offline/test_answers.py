@@ -19,7 +19,7 @@ def told(text: str, data: object = None, outcome: str = "ok") -> str:
         ("", {"exit_code": 0, "signal": None, "stdout": "", "stderr": ""}, "exit code 0:"),
         ("boom", {"exit_code": 2, "signal": None, "stdout": "", "stderr": "boom"}, "exit code 2:\nboom"),
         ("x", {"exit_code": None, "signal": "SIGKILL", "stdout": "", "stderr": ""}, "ended by signal SIGKILL:\nx"),
-        ("3 failed", {"passed": 9, "failed": 3, "skipped": 0, "failures": [{"name": "t"}]}, "1 failure, 9 passed, 3 failed, 0 skipped:\n3 failed"),
+        ("t", {"passed": 9, "failed": 1, "failures": [{"name": "t"}]}, "1 failure, 9 passed, 1 failed:\nt"),
         ("plain", None, "plain"),
         ("", None, "Done; there is nothing to show."),
         ("", [1, 2], "2 items:"),

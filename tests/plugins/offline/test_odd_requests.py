@@ -28,14 +28,14 @@ def sorted_out(requests, offers):
 
 
 def test_requests_it_was_built_on_stay_right(practice, everything):
-    right, wrong, asked = sorted_out(practice, everything)
+    _, wrong, asked = sorted_out(practice, everything)
     assert wrong == []
     assert len(asked) <= 9, asked
 
 
 def test_held_out_requests_are_mostly_served_and_hardly_ever_wrongly(held_out, everything):
-    """Written after the router was finished. When first measured: of 93 that can be served 73 right, 14 asked back on, 6 wrong
-    acts; then the acts that would have changed something were mended by kind."""
+    """Written after the router was finished. When first measured: of 93 that can be served 73 right, 14 asked back on, 6
+    wrong acts; then the acts that would have changed something were mended by kind."""
     right, wrong, _ = sorted_out(held_out, everything)
     servable = sum(1 for row in held_out if row["tool"])
     assert len(right) >= 0.78 * servable
@@ -194,12 +194,21 @@ def test_a_request_in_the_form_of_an_example_is_served(everything):
 @pytest.mark.parametrize(
     ("request_", "arguments"),
     [
-        ("In config.py change DEBUG = True to DEBUG = False", {"path": "config.py", "old_string": "DEBUG = True", "new_string": "DEBUG = False"}),
+        (
+            "In config.py change DEBUG = True to DEBUG = False",
+            {"path": "config.py", "old_string": "DEBUG = True", "new_string": "DEBUG = False"},
+        ),
         ("replace 'teh' with 'the' in README.md", {"path": "README.md", "old_string": "teh", "new_string": "the"}),
-        ("Fix the typo recieve -> receive in docs/guide.md", {"path": "docs/guide.md", "old_string": "recieve", "new_string": "receive"}),
+        (
+            "Fix the typo recieve -> receive in docs/guide.md",
+            {"path": "docs/guide.md", "old_string": "recieve", "new_string": "receive"},
+        ),
         ("substitute 'new' for 'old' in a.txt", {"path": "a.txt", "old_string": "old", "new_string": "new"}),
         ("wipe the word foo from a.txt", {"path": "a.txt", "old_string": "foo", "new_string": ""}),
-        ("replace every 'a' with 'b' in x.txt", {"path": "x.txt", "old_string": "a", "new_string": "b", "replace_all": True}),
+        (
+            "replace every 'a' with 'b' in x.txt",
+            {"path": "x.txt", "old_string": "a", "new_string": "b", "replace_all": True},
+        ),
         ("Create a file called notes.md that says hello world", {"path": "notes.md", "content": "hello world"}),
         ("write a.json:\n```json\n{\"a\": 1}\n```", {"path": "a.json", "content": '{"a": 1}'}),
         ("search for 'f(x)' in src", {"pattern": "f\\(x\\)", "path": "src"}),

@@ -14,10 +14,10 @@ from pegboard.models import ToolOffer
 from pegboard.tooling import Tool
 from pegboard_offline.route import Router
 
-WORDS = """read show open list find search for run execute write create file called that says change replace with from to in of all
-every delete remove append the a it and then not don't if src a.py b.txt src/x.py docs/ *.py .ts python files TODO send_email 'foo bar'
-"baz" `make lint` npm install git status commit a1b2c3d HEAD https://example.com/x -> 5 lines tests ; , . ? ! ``` ( ) [ { \\ $ é 漢 \t
-how many where is used defined please""".split()  # noqa: SIM905
+WORDS = """read show open list find search for run execute write create file called that says change replace with from to
+in of all every delete remove append the a it and then not don't if src a.py b.txt src/x.py docs/ *.py .ts
+python files TODO send_email 'foo bar' "baz" `make lint` npm install git status commit a1b2c3d HEAD
+https://example.com/x -> 5 lines tests ; , . ? ! ``` ( ) [ { \\ $ é 漢 \t how many where is used defined please""".split()  # noqa: SIM905
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 TEXTS = st.one_of(SENTENCES, st.text(max_size=200), st.text(alphabet="'\"`.*/-> \n", max_size=60))
 

@@ -120,7 +120,7 @@ class Router:
             missing=tuple(best.filled.missing),
             near=near,
         )
-        choice = replace(choice, reason=_objection(best, candidates, reading, step.text))
+        choice = replace(choice, reason=_objection(best, candidates, reading, step.said or step.text))
         more = _further(best)
         if choice.acts and more:
             slot = next(slot for slot in best.tool.slots if slot.required)
@@ -159,7 +159,7 @@ def _objection(best: Scored, candidates: list[Scored], reading: Reading, request
         return unsure or ""
     if best.tool.special and len(reading.words) < 2 and not reading.entities:
         return "That is one word; I would not run anything on it."
-    if best.loose:
+    if best.loose and not (best.tool.nature == "write" and "```" in request):  # the text is given, described or not
         return f"I am not sure what {best.loose[0].text!r} means here."
     if len(candidates) > 1 and candidates[1].score > best.score - 0.15 and not candidates[1].filled.missing:
         return "Two tools would fit that equally well."

@@ -56,10 +56,12 @@ MAX_STEPS = 8
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do. `refers`: it only speaks of what the step before gave ("and show me the response")."""
+    """One thing to do. `refers`: it only speaks of what the step before gave ("and show me the response").
+    `said`: as it was put, politeness and doubts included."""
 
     text: str
     refers: bool = False
+    said: str = ""
 
 
 def split(text: str, tree: Tree) -> list[Step]:
@@ -82,7 +84,7 @@ def split(text: str, tree: Tree) -> list[Step]:
             steps.append(Step(part, refers=True))
             continue
         verb = re.match(r"\w+", steps[-1].text) if steps and re.match(r"(?:the|an?)\s", part, re.I) else None
-        steps.append(Step(f"{verb[0]} {part}" if verb and verb[0].lower() in _TELLS else plain(part)))
+        steps.append(Step(f"{verb[0]} {part}" if verb and verb[0].lower() in _TELLS else plain(part), said=part))
     return steps or [Step(text)]
 
 
