@@ -275,7 +275,7 @@ def test_a_model_that_never_answers_is_stopped(pegboard_board: Any) -> None:
     assert ended.error is not None and "steps" in ended.error
 
 
-@pytest.mark.parametrize("error", [RuntimeError("gone"), OSError("no route"), ValueError()])
+@pytest.mark.parametrize("error", [RuntimeError("gone"), OSError("no route"), ValueError(), SystemExit(2)])
 def test_a_provider_that_fails_ends_the_turn_and_what_it_had_said_is_kept(pegboard_board: Any, error: Any) -> None:
     board = pegboard_board(tools=[echo], steps=[[TextPart("half "), error], "again"])
     ended = board.prompt()

@@ -56,7 +56,7 @@ def test_only_the_road_makes_grants_and_has_them_run() -> None:
         for name, tree in TREES.items()
         if inside(name)
         for called, _ in calls(tree)
-        if called.endswith("runner.run") or called.endswith("Runner.run")
+        if called.endswith(("runner.run", "Runner.run"))
     }
     assert runs == {("road.py", "self.runner.run")}
     makers = {name for name, tree in TREES.items() for called, _ in calls(tree) if called == "Runner"}
@@ -101,7 +101,7 @@ def test_the_core_names_no_tool() -> None:
     found = {(name, text) for name, tree in TREES.items() if inside(name) for text in texts(tree) if text in names}
     assert found == set()
     loop = {text for name in ("agent.py", "road.py", "lane.py", "trip.py") for text in texts(TREES[name])}
-    assert not loop & set(TOOLS.split())
+    assert not loop & names
 
 
 @pytest.mark.row("R-002")

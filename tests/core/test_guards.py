@@ -215,7 +215,7 @@ def test_an_async_guard_of_our_own_has_the_limit_too(pegboard_board: Any) -> Non
 class Paths:
     """A guard that the workspace's door asks as well."""
 
-    def __init__(self, answer: Any = None, error: Exception | None = None) -> None:
+    def __init__(self, answer: Any = None, error: BaseException | None = None) -> None:
         self.answer, self.error = answer, error
         self.seen: list[tuple[str, str]] = []
 
@@ -239,7 +239,9 @@ def test_the_door_asks_every_guard_that_has_a_path_check() -> None:
     assert one.seen == other.seen == [("read", "a/b")]
 
 
-@pytest.mark.parametrize("guard", [Paths(DENY), Paths("no"), Paths(ASK), Paths(True), Paths(error=Odd("x"))])
+@pytest.mark.parametrize(
+    "guard", [Paths(DENY), Paths("no"), Paths(ASK), Paths(True), Paths(error=Odd("x")), Paths(error=SystemExit())]
+)
 def test_a_path_check_that_denies_fails_or_talks_nonsense_denies(guard: Paths) -> None:
     assert isinstance(guards(Paths(), guard).path("edit", "a"), Deny)
 

@@ -746,3 +746,26 @@ def test_what_is_touched_is_where_it_resolves_to(pegboard_board: Any, tmp_path: 
         board.call("some", path=path)
         started = [event for event in board.events if isinstance(event, CallStarted)][-1]
         assert (started.touches[0].what, started.touches[0].at) == (path, at)
+
+
+# --- strangers that would end the program -----------------------------------------------------------------------------
+
+
+def exits(*given: Any) -> Any:
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize("what", ["permission_fn", "touches", "summary", "note", "preview", "param_aliases"])
+def test_no_part_of_a_tool_can_end_the_program(pegboard_board: Any, what: str) -> None:
+    declared: dict[str, Any] = {what: {"text": ("word", exits)} if what == "param_aliases" else exits}
+
+    @tool(**declared)
+    def some(word: str) -> str:
+        """Do something."""
+        return word
+
+    board = pegboard_board(tools=[some, look])
+    record = board.call("some", text="x") if what == "param_aliases" else board.call("some", word="x")
+    harmless = what in ("summary", "note", "preview")
+    assert (record.outcome == "ok") == harmless
+    assert board.call("look", path="a").outcome == "ok"

@@ -191,7 +191,7 @@ class Agent:
             status = "interrupted"
         except PegboardError as problem:
             status, error = "error", str(problem)
-        except Exception as problem:  # noqa: BLE001 - isolates plugins: a provider may raise anything
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - isolates plugins: a provider may raise anything
             self._keep_partial(turn, said)
             status, error = "error", f"the model {self.model} failed: {type(problem).__name__}: {problem}"
         ended = TurnEnded(turn=turn, status=status, text=said.text, usage=spent.as_dict(), error=error)

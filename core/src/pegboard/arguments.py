@@ -179,7 +179,7 @@ def _same(value: Any) -> Any:
 def _converted(convert: Callable[[Any], Any], value: Any, where: str, problems: list[str]) -> Any:
     try:
         return convert(value)
-    except Exception as error:  # noqa: BLE001 - isolates tools: a synonym's converter may raise anything on what a model sends
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates tools: a synonym's converter may raise anything
         problems.append(f"{where}: {_short(value)} cannot be converted ({type(error).__name__}: {error})")
         return value
 

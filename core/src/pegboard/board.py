@@ -254,6 +254,12 @@ class Board:
             raise ConfigError(f"the provider {name!r} does not load: {problem}; nothing was started") from None
         except msgspec.ValidationError as error:
             raise ConfigError(f"[providers.{name}]: {error}; nothing was started") from None
+        except ConfigError:
+            raise
+        except (Exception, SystemExit) as error:  # isolates plugins: what makes a provider may raise anything
+            raise ConfigError(
+                f"the provider {name!r} cannot be used ({type(error).__name__}: {error}); nothing was started"
+            ) from error
         return made
 
     async def call(
@@ -310,7 +316,7 @@ def _observer(plugin: Plugin, observe: Any) -> Any:
             return
         try:
             observe(event)
-        except Exception:  # noqa: BLE001 - isolates plugins: an observer that fails is not asked again, and holds up nothing
+        except (Exception, SystemExit):  # noqa: BLE001 - isolates plugins: an observer that fails is not asked again
             failed = True
 
     return told

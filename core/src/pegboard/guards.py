@@ -105,7 +105,7 @@ class Guards:
                 continue
             try:
                 said = check(kind, path)
-            except Exception as error:  # noqa: BLE001 - isolates plugins: a check that fails refuses
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a check that fails refuses
                 return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
             if said is not None:
                 return said if isinstance(said, Deny) else Deny(f"{seat.owner}: nonsense", "the guard gave no Deny")

@@ -79,7 +79,7 @@ def load_all(entries: Iterable[Entry], tables: Mapping[str, Mapping[str, Any]], 
             contributions = _register(entry, module, settings)
         except LoadProblem as problem:
             loaded.failures.append(Failure(entry=entry, what=problem.what, error=str(problem)))
-        except Exception as error:  # noqa: BLE001 - isolates plugins: looking at a stranger's module may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: looking at a stranger's module
             text = f"{type(error).__name__}: {error}"
             loaded.failures.append(Failure(entry=entry, what="import", error=text))
         else:

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-from pegboard import Context, Reads, Result, Runs, ToolError, Writes, hookimpl
+from pegboard import Context, Reads, Result, Runs, ToolError, Writes, hookimpl, tool
 from pegboard.blocks import Diff, Text
-from pegboard.tooling import tool
 
 
 @tool(category="read", inline=True)

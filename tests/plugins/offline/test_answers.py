@@ -20,6 +20,7 @@ def told(text: str, data: object = None, outcome: str = "ok") -> str:
         ("boom", {"exit_code": 2, "signal": None, "stdout": "", "stderr": "boom"}, "exit code 2:\nboom"),
         ("x", {"exit_code": None, "signal": "SIGKILL", "stdout": "", "stderr": ""}, "ended by signal SIGKILL:\nx"),
         ("t", {"passed": 9, "failed": 1, "failures": [{"name": "t"}]}, "1 failure, 9 passed, 1 failed:\nt"),
+        ("# a - 2 lines", {"path": "a", "lines": 2, "chars": 9}, "# a - 2 lines"),
         ("plain", None, "plain"),
         ("", None, "Done; there is nothing to show."),
         ("", [1, 2], "2 items:"),

@@ -131,10 +131,8 @@ def test_a_file_that_exists_is_not_overwritten_unless_said(tmp_path, core):
     (tmp_path / "notes.md").write_text("old")
     router = Router(str(tmp_path))
     assert not router.plan("create a file notes.md that says hello", core).acts
-    assert (
-        router.plan("overwrite notes.md with 'hello'", core).acts
-        or router.plan("write 'hello' to notes.md, replace what is there", core).choices
-    )
+    assert router.plan("overwrite notes.md with 'hello'", core).acts
+    assert router.plan("create a file other.md that says hello", core).acts
     assert router.plan("append 'hello' to notes.md", core).choices[0].arguments["mode"] == "append"
 
 

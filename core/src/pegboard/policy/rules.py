@@ -149,7 +149,7 @@ class Policy:
             return decision
         try:
             said = judge(dict(call.arguments))
-        except Exception as error:  # noqa: BLE001 - isolates tools: a judgement that fails is no permission
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates tools: a judgement that fails is no permission
             said, rule = "deny", f"{tool.name}.permission_fn raised {type(error).__name__}"
         else:
             rule = f"{tool.name}.permission_fn"

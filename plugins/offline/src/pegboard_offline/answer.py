@@ -7,7 +7,7 @@ from typing import Any
 
 from pegboard.models import ToolOffer, ToolReply
 
-from pegboard_offline.route import Choice, Plan
+from pegboard_offline.route import UNSURE, Choice, Plan
 
 MAX_LINES = 40
 MAX_LINE = 300
@@ -15,14 +15,15 @@ ABOUT = "I am a router, not a language model: I match plain requests against wha
 BETTER = "An API key or a local model server gives you a real model."
 
 
-def result(reply: ToolReply, request: str = "") -> str:
+def result(reply: ToolReply) -> str:
     """One result, told: what it comes to, then what it says."""
+    told = _excerpt(reply.text.removeprefix("Error: "))
     if reply.outcome == "blocked":
-        return f"Not done, nothing was changed: {_excerpt(reply.text)}"
+        return f"Not done, nothing was changed: {told}"
     if reply.outcome == "interrupted":
-        return f"Interrupted before it ended; what it did until then is not known. {_excerpt(reply.text)}".rstrip()
+        return f"Interrupted before it ended; what it did until then is not known. {told}".rstrip()
     if reply.outcome != "ok":
-        return f"That failed: {_excerpt(reply.text)}"
+        return f"That failed: {told}"
     head = _summary(reply.data)
     body = _excerpt(reply.text)
     if not body:
@@ -31,14 +32,14 @@ def result(reply: ToolReply, request: str = "") -> str:
 
 
 def _summary(data: Any) -> str:
-    """A line of facts from the data: counts of its lists, its plain numbers."""
+    """A line of facts from the data: counts of its lists, and the numbers that stand beside a list."""
     if not isinstance(data, dict):
         return f"{_count(len(data), 'item')}:" if isinstance(data, list) else ""
     facts = [_count(len(value), key) for key, value in data.items() if isinstance(value, list)]
     if "exit_code" in data:
         code = data["exit_code"]
         facts.insert(0, f"exit code {code}" if code is not None else f"ended by signal {data.get('signal')}")
-    else:
+    elif facts:
         facts += [f"{value} {key.replace('_', ' ')}" for key, value in data.items() if type(value) is int]
     return ", ".join(facts[:6]) + (":" if facts else "")
 
@@ -86,8 +87,10 @@ def ask(plan: Plan, offers: Sequence[ToolOffer]) -> str:
         )
         lines.append("Say it in quotes or between backticks.")
     else:
-        lines.append(choice.reason or "I am not sure what you want done.")
-        lines += _instead(choice, offers)
+        instead = _instead(choice, offers)
+        if choice.near or choice.reason != UNSURE or len(plan.choices) > 1:
+            lines.append(choice.reason)
+        lines += instead
     return "\n".join(lines)
 
 

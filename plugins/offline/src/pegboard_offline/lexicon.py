@@ -39,7 +39,7 @@ ACTS: dict[str, str] = {
         raised""",
     "run": "run runs execute exec launch start fire kick trigger perform",
     "fetch": "fetch download retrieve grab curl wget pull request visit hit ping",
-    "make": "create write make add generate save touch put produce compose jot draft store stick slap chuck stuff",
+    "make": "create write overwrite make add generate save touch put produce compose jot draft store stick slap chuck stuff",
     "change": """change edit replace swap substitute fix correct update modify alter turn rename convert adjust patch amend
         rewrite bump set tweak""",
     "erase": """delete remove erase wipe rm unlink trash nuke destroy strip purge clear discard scrub zap shred kill""",

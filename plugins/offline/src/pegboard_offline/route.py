@@ -22,6 +22,7 @@ from pegboard_offline.profile import Profile, profile
 from pegboard_offline.score import BEST, Scored, ranked
 from pegboard_offline.steps import MAX_STEPS, Step, pronoun, split
 
+UNSURE = "I am not sure what you want done."
 ENOUGH = 3.1
 """The score from which a choice is acted on. Chosen on the shared requests and the chit-chat of the tests."""
 MAX_CHARS = 1_000
@@ -111,7 +112,7 @@ class Router:
         candidates = ranked((self._profile(offer) for offer in offers), reading, self._tree)
         near = tuple(one.tool.offer.name for one in candidates[:2] if one.score > 1.0)
         if not candidates or candidates[0].score < ENOUGH:
-            return [Choice(reason=doubt(reading, False) or "I am not sure what you want done.", near=near)]
+            return [Choice(reason=doubt(reading, writes=False) or UNSURE, near=near)]
         best = candidates[0]
         choice = Choice(
             tool=best.tool.offer.name,

@@ -46,9 +46,9 @@ class CutRead(FileRead, frozen=True, kw_only=True):
     short="read a file",
     pages=True,
     examples=[
-        "read {path}",
-        "show {path}",
-        "show me {path}",
+        "take a look at {path}",
+        "view the file {path}",
+        "the first {limit} lines of {path}",
         "open {path}",
         "print {path}",
         "cat {path}",

@@ -59,17 +59,16 @@ class Gate:
         """The scope of a folder, None when nothing in it is wanted."""
         above, names = folder, list[bytes]()
         while above not in self._folders:
+            if not above:  # not below the start: no engine should say so
+                return None
             above, _, name = above.rpartition(b"/")
             names.append(name)
         scope = self._folders[above]
         for name in reversed(names):
             above = above + b"/" + name if above else name
-            if scope is not None and not (
-                self._visible(name) and not (self._ruled and scope.ignored(name, folder=True))
-            ):
-                scope = None
-            elif scope is not None and self._ruled:
-                scope = scope.enter(name)
+            if scope is not None and self._ruled:
+                scope = None if scope.ignored(name, folder=True) else scope.enter(name)
+            scope = scope if self._visible(name) else None
             self._folders[above] = scope
         return scope
 

@@ -16,6 +16,8 @@ from pegboard.kit.walk.engine import Reader, Record, Run
 from pegboard.kit.walk.job import SLOW, Job
 
 MOST_NOTES = 5
+MOST_MALFORMED = 100
+"""An engine that prints more of what cannot be understood is stopped."""
 _TROUBLE = re.compile(rb"^rg: (.*?): ([^:\n]*) \(os error \d+\)$\n?", re.MULTILINE | re.DOTALL)
 _REGEX = re.compile(rb"regex parse error|not allowed in a regex|error parsing|size limit|look-around|backreference")
 _REASON = re.compile(rb"^error: (.*)", re.MULTILINE)
@@ -58,7 +60,9 @@ async def ask(
         return False
 
     def each(stream: str, data: bytes) -> bool:
-        return stream == "stdout" and not answer.more and take(reader.feed(data))
+        if stream != "stdout" or answer.more:
+            return False
+        return take(reader.feed(data)) or reader.malformed > MOST_MALFORMED
 
     done = await run(argv, cwd=os.fsdecode(job.top), stdin=stdin, each=each)
     if not answer.more:
@@ -75,7 +79,7 @@ def _judge(done: Finished, answer: Answer, malformed: int) -> None:
         raise ToolError(text)
     if malformed:
         answer.failed = "it printed what could not be understood"
-    if done.exit_code in (0, 1):
+    if done.exit_code in (0, 1) or done.stopped:
         return
     if done.exit_code == 2 and _REGEX.search(done.stderr):
         raise ToolError(invalid_regex(done.stderr))
