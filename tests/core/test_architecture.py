@@ -6,6 +6,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pegboard
@@ -173,7 +174,12 @@ def raises_again(handler: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) and last.exc is None
 
 
-def broad() -> Iterator[tuple[str, ast.ExceptHandler, str]]:
+@cache
+def broad() -> list[tuple[str, ast.ExceptHandler, str]]:
+    return list(_broad())
+
+
+def _broad() -> Iterator[tuple[str, ast.ExceptHandler, str]]:
     """(module, handler, the comment on its line) of every broad catch that does not raise again."""
     for name, tree in TREES.items():
         lines = (SOURCE / name).read_text("utf-8")

@@ -264,7 +264,7 @@ def toml(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(user=st.dictionaries(KEYS, VALUES, max_size=4), flags=st.dictionaries(KEYS, VALUES, max_size=3))
 def test_any_settings_load_or_are_told_and_the_last_layer_wins(
     tmp_path_factory: pytest.TempPathFactory, user: dict[str, Any], flags: dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard import events
 from pegboard.calls import Decision
@@ -168,6 +168,7 @@ EVENTS = st.lists(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(EVENTS)
 def test_whatever_a_log_holds_the_history_is_one_a_provider_takes(given_events: list[AnyEvent]) -> None:
     history = list(fold(*given_events).history())

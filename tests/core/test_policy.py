@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard.calls import STRICTNESS, Action, Call, Decision, Source, Touch
 from pegboard.config.load import load
@@ -320,6 +320,7 @@ def test_a_cautious_model_is_asked_about_for_its_own_calls_that_do_more_than_rea
 ACTIONS: list[Action] = ["allow", "ask", "deny"]
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     actions=st.dictionaries(st.sampled_from([*KINDS, "unknown"]), st.sampled_from(ACTIONS)),
     kinds=st.lists(st.sampled_from([*KINDS, "unknown"]), max_size=4),

@@ -306,6 +306,13 @@ def test_the_log_is_the_audit_trail_and_earlier_records_never_change(pegboard_bo
     }
 
 
+def test_a_refused_calls_record_holds_what_it_was_judged_by_and_the_log_what_was_asked(pegboard_board: Any) -> None:
+    board = pegboard_board(tools=[put], answers="--no")
+    record = board.call("put", path="a", text="a payload")
+    assert record.arguments == {"path": "a"}
+    assert board.events[0].arguments == {"path": "a", "text": "a payload"}
+
+
 def test_a_caller_without_the_right_is_told_so(pegboard_board: Any) -> None:
     @tool(pure=True, callers=["person"])
     def own() -> str:
@@ -582,6 +589,8 @@ def test_a_rewriters_arguments_are_validated_recorded_and_told(pegboard_board: A
     assert RAN == [("a", "rewritten")]
     assert record.arguments["text"] == "rewritten"
     assert "Note" in kinds(board)
+    (asked,) = [event for event in board.events if isinstance(event, events.ApprovalAsked)]
+    assert asked.arguments["text"] == "rewritten"  # what a person is asked about is what would run
     for wrong in (lambda call: {"path": 3}, lambda call: "x", lambda call: 1 / 0):
         road_of(board).rewriters = [("mine", wrong)]
         assert board.call("put", path="a").block == "invalid_arguments"

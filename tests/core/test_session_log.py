@@ -274,7 +274,7 @@ SHAPES = {
     "thinking": "text",
     "message": "text thinking calls provider_data",
     "call_asked": "lane id tool requested set arguments summary",
-    "approval_asked": "lane id call rule layer preview remember",
+    "approval_asked": "lane id call rule layer arguments preview remember",
     "approval_answered": "id granted by reason",
     "question_asked": "lane id call question options",
     "question_answered": "id answer",

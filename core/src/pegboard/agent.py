@@ -94,6 +94,7 @@ class Agent:
         self._lane = Lane()
         self._turn: asyncio.Task[TurnEnded] | None = None
         self._steered: list[str] = []
+        self._closed = False
 
     # -- the port
 
@@ -148,7 +149,10 @@ class Agent:
         return await self._road.travel(Call(id="", name=name, arguments=arguments, caller=caller), self._lane)
 
     async def close(self) -> None:
-        """End the turn, the viewers and the provider's connections."""
+        """End the turn, the viewers and the provider's connections. Again does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         if self._turn is not None and not self._turn.done():
             self._turn.cancel()
             await asyncio.gather(self._turn, return_exceptions=True)
@@ -165,7 +169,9 @@ class Agent:
             async with self.session.turn():
                 return await self._turn_through(prompt, spent, said)
         except SessionBusy as error:
-            return TurnEnded(status="error", text="", usage={}, error=str(error))
+            ended = TurnEnded(status="error", text="", usage={}, error=str(error))
+            self.session.emit(ended)  # not in the log, which is another's now; viewers must not wait for it
+            return ended
 
     async def _turn_through(self, prompt: port.Prompt, spent: Spent, said: Reply) -> TurnEnded:
         turn = self.session.fold.turn + 1

@@ -35,6 +35,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     no: bool = False
     json: bool = False
     flags: dict[str, Any] = {}
+    without_guard: list[str] = []
 
     @property
     def answers(self) -> Answers:
@@ -137,7 +138,7 @@ async def opened(
     Raises:
         ConfigError, PluginError, SessionError: what keeps it from starting, for a person to read.
     """
-    board = Board.build(root=wishes.path, flags=wishes.flags)
+    board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard)
     try:
         session = board.session(wishes.session)
         yield Front(board, session, make(board, session, wishes), wishes, quiet=quiet)

@@ -32,6 +32,12 @@ Path = Annotated[str | None, typer.Option("--path", metavar="FOLDER", help="The 
 Yes = Annotated[bool, typer.Option("--yes", "--yolo", help="Answer every question for permission with yes.")]
 No = Annotated[bool, typer.Option("--no", help="Answer every question for permission with no.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for programs; nobody is asked anything.")]
+WithoutGuard = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without-guard", metavar="NAME", help="Start without this guard; what it protects is not protected."
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show log lines, and where an error came from.")]
 Session = Annotated[
     str | None,

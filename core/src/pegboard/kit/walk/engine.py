@@ -204,7 +204,9 @@ class Reader:
         return _plain(text)
 
     def _place(self, path: bytes, text: bytes) -> list[Record]:
-        numbers = [int(number) for number in text.split(b":", 3)[:3] if number.isdigit() and len(number) < 19]
+        numbers = [
+            int(number) for number in text.rstrip(b"\r").split(b":", 3)[:3] if number.isdigit() and len(number) < 19
+        ]
         match numbers:
             case [line, column, offset]:
                 return [Record(path, line, column, offset)]

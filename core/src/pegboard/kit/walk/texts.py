@@ -82,10 +82,11 @@ def _line(fd: int, start: int, column: int, max_chars: int, *, first: bool) -> t
             return None
         line = data[: end if end >= 0 else None].removesuffix(b"\r")
         return _around(line_text(line), _char(line, column), max_chars, chars=True)
-    begin = start + max(0, column - 1 - max_chars // 3)
-    data = os.pread(fd, window, begin).partition(b"\n")[0]
-    text = _piece(data, inside=begin > start)
-    return text[:max_chars], True
+    lead, match = max_chars // 3, start + column - 1
+    begin = max(start, match - 4 * lead)
+    before = _piece(os.pread(fd, match - begin, begin), inside=begin > start)
+    after = _piece(os.pread(fd, window, match).partition(b"\n")[0], inside=False)
+    return (before[max(0, len(before) - lead) :] + after)[:max_chars], True
 
 
 def _piece(data: bytes, *, inside: bool) -> str:

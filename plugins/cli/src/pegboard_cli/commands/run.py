@@ -26,6 +26,7 @@ def run(
     path: options.Path = None,
     yes: options.Yes = False,
     no: options.No = False,
+    without_guard: options.WithoutGuard = None,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
@@ -43,5 +44,7 @@ def run(
         flags["model"] = plain(model)
     if toolsets is not None:
         flags["toolSets"] = [name.strip() for name in plain(toolsets).split(",") if name.strip()]
-    wishes = Wishes(path=path, session=session, yes=yes, no=no, json=json, flags=flags)
+    wishes = Wishes(
+        path=path, session=session, yes=yes, no=no, json=json, flags=flags, without_guard=without_guard or []
+    )
     options.finish(run_turn(text, wishes), debug=debug)

@@ -26,6 +26,7 @@ def tool(
     path: options.Path = None,
     yes: options.Yes = False,
     no: options.No = False,
+    without_guard: options.WithoutGuard = None,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
@@ -43,5 +44,5 @@ def tool(
     from pegboard_cli.call import call_tool
     from pegboard_cli.front import Wishes
 
-    wishes = Wishes(path=path, session=session, yes=yes, no=no, json=json)
+    wishes = Wishes(path=path, session=session, yes=yes, no=no, json=json, without_guard=without_guard or [])
     options.finish(call_tool(plain(name), arguments, wishes, words=args is None), debug=debug)

@@ -17,21 +17,22 @@ def tools(
     cost: Annotated[bool, typer.Option("--cost", help="What each tool and set costs on every request.")] = False,
     all_: Annotated[bool, typer.Option("--all", help="Show the tools that policy denies as well.")] = False,
     path: options.Path = None,
+    without_guard: options.WithoutGuard = None,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
     """List the tools that a model is offered, with the set that each comes from."""
-    options.finish(_tools(path, cost=cost, all_=all_, json=json), debug=debug)
+    options.finish(_tools(path, without_guard or [], cost=cost, all_=all_, json=json), debug=debug)
 
 
-async def _tools(path: str | None, *, cost: bool, all_: bool, json: bool) -> int:
+async def _tools(path: str | None, without_guard: list[str], *, cost: bool, all_: bool, json: bool) -> int:
     from pegboard.board import Board
 
     from pegboard_cli.listing import list_tools, tool_lines
     from pegboard_cli.styles import Styles, takes_colour
     from pegboard_cli.terminal import visible
 
-    board = Board.build(path)
+    board = Board.build(path, without_guard=without_guard)
     try:
         listed = list_tools(board, all=all_)
         for note in board.notes:
