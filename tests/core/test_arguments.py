@@ -156,6 +156,12 @@ def test_what_is_no_object_is_refused(sent: Any) -> None:
     assert len(problems(sent)) == 1
 
 
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), "nan", "-inf", "1e999"])
+def test_a_number_that_json_has_no_word_for_is_refused(weight: Any) -> None:
+    (said,) = problems({"pattern": "x", "weight": weight})
+    assert "weight" in said
+
+
 @pytest.mark.parametrize("sent", [None, "", "  ", {}, "{}", "null"])
 def test_nothing_sent_is_an_empty_object(sent: Any) -> None:
     assert problems(sent) == ["pattern: missing; expected string"]

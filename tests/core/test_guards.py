@@ -128,6 +128,16 @@ def test_deny_beats_ask_beats_none(pegboard_board: Any, guards: list[Any], block
 
 
 @OWN
+def test_where_rules_ask_already_it_is_they_that_ask(pegboard_board: Any, own: bool) -> None:
+    record = pegboard_board(tools=[put], guards=[says(ASK)], own_guards=own).call("put", path="a")
+    assert (record.decision.action, record.decision.rule, record.decision.layer) == (
+        "ask",
+        "tool_permission.edit",
+        "default",
+    )
+
+
+@OWN
 def test_a_guard_makes_nothing_looser(pegboard_board: Any, own: bool) -> None:
     board = pegboard_board(tools=[put], guards=[says(ASK)], own_guards=own, settings={"tool_permission.edit": "deny"})
     record = board.call("put", path="a")

@@ -119,6 +119,18 @@ def test_cancelling_one_call_by_its_id_leaves_the_turn_and_the_next_calls_alone(
     assert STARTED == ["a", "quick"]
 
 
+def test_after_a_stopped_call_the_turns_task_is_as_if_nothing_had_been(pegboard_board: Any) -> None:
+    @tool(pure=True)
+    async def cancelling() -> str:
+        """Say how often this task was told to stop."""
+        task = asyncio.current_task()
+        return str(task.cancelling()) if task else ""
+
+    board = pegboard_board(tools=[waits, cancelling], steps=[[("waits", {"name": "a"}), ("cancelling", {})], "ok"])
+    prompted(board, port.Cancel())
+    assert finished(board)[1].text == "0"
+
+
 def test_an_interrupt_ends_the_turn_and_no_further_call_runs(pegboard_board: Any) -> None:
     steps = [[("waits", {"name": "a"}), ("quick", {})], "never asked"]
     board = pegboard_board(tools=[waits, quick], steps=steps)

@@ -66,7 +66,7 @@ def _summary(tool: Tool, given: Mapping[str, Any]) -> str | None:
         return None
     try:
         said: Any = tool.declaration.summary(dict(given))
-    except Exception:  # noqa: BLE001 - isolates tools: a line for display may not stop a call
+    except (Exception, SystemExit):  # noqa: BLE001 - isolates tools: a line for display may not stop a call
         return None
     return said if isinstance(said, str) and said else None
 

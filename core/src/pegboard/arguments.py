@@ -103,6 +103,10 @@ class Shape:
         try:
             body = msgspec.json.encode(value)
             again = value if self._exact else msgspec.json.decode(body, type=self.struct)
+        except msgspec.ValidationError as error:  # read back, a number has become null
+            where = re.search(r" - at `\$\.?(.*)`$", str(error))
+            name = f"{where[1]}: " if where else ""
+            raise InvalidArguments([f"{name}JSON has no word for NaN and infinity; give a number"]) from None
         except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
             raise InvalidArguments([f"the arguments cannot be written as JSON: {_plain(str(error))}"]) from None
         return Shaped(value=again, body=body, dropped=dropped)

@@ -96,7 +96,7 @@ def _note(judge: Any, returned: Any) -> str | None:
         return None
     try:
         said = judge(returned)
-    except Exception:  # noqa: BLE001 - isolates tools: a note is an ornament, and never fails the call
+    except (Exception, SystemExit):  # noqa: BLE001 - isolates tools: a note is an ornament, and never fails the call
         return None
     return said if isinstance(said, str) and said else None
 
@@ -108,6 +108,7 @@ def _doubled(caps: Caps) -> Caps:
 
 def unknown_text(name: str, offered: Sequence[str], nearest: str | None, claimants: Sequence[str]) -> str:
     """The text for a name that no tool answers to."""
+    name = clean(name)
     if len(claimants) > 1:
         hint = f" {name} is an alias that {' and '.join(claimants)} both claim, so it works for neither."
     else:

@@ -168,7 +168,7 @@ class Road:
             if arguments is None:
                 return
             trip.shaped = tool.read(dict(arguments))
-        except Exception as error:  # noqa: BLE001 - isolates plugins: a rewriter that fails stops the call
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a rewriter that fails stops the call
             text = f"the rewriter {owner!r} failed ({type(error).__name__}: {error})"
             raise Stopped("invalid_arguments", blocked_text(text)) from None
         trip.rename(tool.name, trip.shaped)
@@ -181,7 +181,7 @@ class Road:
             touched = tool.touches(shaped.value)
         except ToolError:
             raise
-        except Exception as error:  # isolates tools: their own touches function may raise anything
+        except (Exception, SystemExit) as error:  # isolates tools: their own touches function may raise anything
             raise ToolError(f"{tool.name} could not say what it would touch ({error}); nothing was run.") from error
         if not touched:
             return

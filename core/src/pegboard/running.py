@@ -126,7 +126,7 @@ class Runner:
             blocks = list(await made if isinstance(made, Awaitable) else made)
         except ToolError as error:
             return [Problem(text=str(error))]
-        except Exception as error:  # noqa: BLE001 - isolates tools: a preview that fails is told of, and the person decides
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates tools: a preview that fails is told of, and the person decides
             return [Problem(text=f"the preview failed: {type(error).__name__}: {error}")]
         grant.shown = dict(view.opened)
         return blocks
@@ -154,7 +154,12 @@ class Runner:
                 if tool.declaration.inline:
                     return tool.function(**given)
                 return await self._in_thread(grant, given)
-        except (ToolError, Interrupted, asyncio.CancelledError):
+        except (ToolError, Interrupted):
+            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling() == 0:  # nobody stopped this call: the tool itself raised it
+                raise self._fault(tool, error) from error
             raise
         except TimeoutError as error:
             if tool.declaration.timeout is not None and limit.expired():
@@ -194,14 +199,19 @@ class Runner:
         """A plain function in a worker thread. It cannot be stopped: a cancelled one keeps its lane shut for a while."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(8, thread_name_prefix="tool")
-        future: Future[Any] = self._pool.submit(grant.tool.function, **given)
+        future: Future[_Ended] = self._pool.submit(_ended, grant.tool.function, given)
         try:
-            return await asyncio.wrap_future(future)
+            ended = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             if not future.cancelled() and not future.done():
                 grant.running.why = grant.running.why or "timeout"
                 self._wait_for_thread(grant, future)
             raise
+        if ended.error is not None:
+            raise (
+                ended.error if isinstance(ended.error, Exception | SystemExit) else self._fault(grant.tool, ended.error)
+            )
+        return ended.value
 
     def _wait_for_thread(self, grant: Grant, future: Future[Any]) -> None:
         name, released = grant.tool.name, Future[None]()
@@ -229,3 +239,19 @@ class Runner:
             f"{tool.name} failed: {type(error).__name__}: {error}. What it had changed before that is unknown. "
             f"That is a fault of the plugin {tool.owner!r}; take another way."
         )
+
+
+class _Ended(msgspec.Struct, gc=False):
+    """How a function in a worker thread ended. As a value: a Future cannot hold every exception (StopIteration)."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+def _ended(function: Callable[..., Any], given: Mapping[str, Any]) -> _Ended:
+    try:
+        return _Ended(value=function(**given))
+    except StopIteration as error:
+        return _Ended(error=RuntimeError(f"StopIteration: {error}"))
+    except BaseException as error:  # noqa: BLE001 - isolates tools: nothing a tool raises may kill the thread
+        return _Ended(error=error)

@@ -15,7 +15,7 @@ from pegboard.lane import Lane
 from pegboard.outcome import Product
 from pegboard.running import Grant
 from pegboard.tooling import Tool
-from pegboard.wire import writable
+from pegboard.wire import clean, writable
 
 _decode = msgspec.json.Decoder().decode
 
@@ -74,10 +74,10 @@ class Trip(msgspec.Struct, gc=False):
         return Record(
             id=call.id,
             tool=tool.name if tool else None,
-            requested=self.requested,
+            requested=clean(self.requested),
             set=tool.set if tool else None,
             arguments=self._shown(block),
-            dropped=list(shaped.dropped) if shaped else [],
+            dropped=[clean(name) for name in shaped.dropped] if shaped and shaped.dropped else [],
             outcome=outcome,
             block=block,
             why=why,

@@ -48,7 +48,9 @@ def writable(value: Any, depth: int = 64) -> Any:
             return [writable(item, depth - 1) for item in value]
     try:
         if isinstance(value, msgspec.Struct):
-            tagged = {value.__struct_config__.tag_field: value.__struct_config__.tag} if value.__struct_config__.tag else {}
+            tagged = (
+                {value.__struct_config__.tag_field: value.__struct_config__.tag} if value.__struct_config__.tag else {}
+            )
             return {**tagged, **{name: writable(getattr(value, name), depth - 1) for name in value.__struct_fields__}}
         _encode(value)
     except _UNWRITABLE:

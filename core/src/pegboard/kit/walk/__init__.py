@@ -3,25 +3,45 @@
     hits = await grep(workspace, Query(pattern="TODO", include="*.py"), settings)
     paths = await glob(workspace, GlobQuery(pattern="src/**/*.ts"), settings)
 
-`top_scope` and `Scope` are the ignore rules that both share, for walks of one's own (a listing of folders).
+`top_scope` and `Scope` are the ignore rules that both share, for walks of one's own (a listing of folders). Names are
+looked up when first used: the Python engine's process needs few of these modules and should start quickly.
 """
 
-from pegboard.kit.walk.engine import Run, find_rg
-from pegboard.kit.walk.ignore import NEVER, Scope, top_scope
-from pegboard.kit.walk.query import GlobQuery, Hit, Hits, Paths, Query
-from pegboard.kit.walk.search import glob, grep
+from __future__ import annotations
 
-__all__ = [
-    "NEVER",
-    "GlobQuery",
-    "Hit",
-    "Hits",
-    "Paths",
-    "Query",
-    "Run",
-    "Scope",
-    "find_rg",
-    "glob",
-    "grep",
-    "top_scope",
-]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pegboard.kit.walk.engine import Run as Run
+    from pegboard.kit.walk.engine import find_rg as find_rg
+    from pegboard.kit.walk.ignore import NEVER as NEVER
+    from pegboard.kit.walk.ignore import Scope as Scope
+    from pegboard.kit.walk.ignore import top_scope as top_scope
+    from pegboard.kit.walk.query import GlobQuery as GlobQuery
+    from pegboard.kit.walk.query import Hit as Hit
+    from pegboard.kit.walk.query import Hits as Hits
+    from pegboard.kit.walk.query import Paths as Paths
+    from pegboard.kit.walk.query import Query as Query
+    from pegboard.kit.walk.search import glob as glob
+    from pegboard.kit.walk.search import grep as grep
+
+_WHERE = {
+    "engine": ("Run", "find_rg"),
+    "ignore": ("NEVER", "Scope", "top_scope"),
+    "query": ("GlobQuery", "Hit", "Hits", "Paths", "Query"),
+    "search": ("glob", "grep"),
+}
+_NAMES = {name: module for module, names in _WHERE.items() for name in names}
+__all__ = sorted(_NAMES)  # noqa: PLE0605 - the names above
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562)."""
+    from importlib import import_module
+
+    module = _NAMES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

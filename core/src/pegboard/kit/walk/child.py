@@ -1,6 +1,6 @@
 """The Python engine: a process of our own interpreter that walks and searches, so that it can be stopped at any time.
 
-Its job is one JSON document on stdin. It prints what rg prints for `engine.rg_argv`, so that one reader serves both:
+Its job is one JSON document on stdin. It prints what rg prints for `engine.rg_command`, so that one reader serves both:
 `path NUL line:column:offset:` for hits, `path NUL` for files, `path NUL count` for counts, trouble on stderr.
 """
 
@@ -12,8 +12,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from typing import NoReturn
-
-import msgspec
 
 from pegboard.kit.walk.dialect import BadPattern
 from pegboard.kit.walk.ignore import top_scope
@@ -31,8 +29,8 @@ class _Slow(Exception):
 
 
 def main() -> int:
-    """Do the job on stdin; the exit code is rg's, or SLOW."""
-    job = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
+    """Do the job on stdin; the exit code is 0, INVALID (also when something could not be read) or SLOW."""
+    job = Job.from_json(sys.stdin.buffer.read())
     at = ""
     try:
         search = _Search(job)
@@ -48,7 +46,7 @@ def main() -> int:
         sys.stderr.write(f"slow: {at}\n")
         return SLOW
     sys.stdout.buffer.flush()
-    return INVALID if search.troubled else 0 if search.found else 1
+    return INVALID if search.troubled else 0
 
 
 class _Search:
@@ -56,7 +54,7 @@ class _Search:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.found = self.troubled = False
+        self.troubled = False
         self.only = re.compile(job.only.decode("utf-8", "surrogatepass"), re.DOTALL) if job.only else None
         self.match = None if job.mode == "list" else matcher(job)
         if hasattr(signal, "SIGALRM"):
@@ -85,7 +83,6 @@ class _Search:
         """Print what the job asks of one file."""
         out = sys.stdout.buffer
         if self.match is None:
-            self.found = True
             out.write(path + b"\0")
             return
         count, nul = 0, None
@@ -103,7 +100,6 @@ class _Search:
                 out.flush()
                 if self.job.mode == "files":
                     break
-        self.found |= count > 0
         if count and self.job.mode == "files":
             out.write(path + b"\0")
         elif count and self.job.mode == "count" and nul is None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
-from functools import lru_cache
+
+from pegboard.kit.walk.charsets import NOT_POSIX, POSIX, property_ranges
 
 MAX_CHARS = 10_000
 """The longest pattern."""
@@ -21,41 +21,6 @@ MAX_CHARS = 10_000
 HINT = "Escape special characters, or set regex=false to search for the text as it is."
 _NEWLINE = re.compile(r"\\n|\\x0[aA]|\\x\{0*[aA]\}|\\u000[aA]|\\u\{0*[aA]\}")
 _RETURN = re.compile(r"\\r|\\x0[dD]|\\x\{0*[dD]\}|\\u000[dD]|\\u\{0*[dD]\}")
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": r"\x00-\x7f",
-    "blank": r"\t ",
-    "cntrl": r"\x00-\x1f\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\t-\r ",
-    "upper": "A-Z",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
-_NOT_POSIX = {
-    "alnum": r"\x00-/:-@\[-`{-\ud7ff\ue000-\U0010ffff",
-    "alpha": r"\x00-@\[-`{-\ud7ff\ue000-\U0010ffff",
-    "ascii": r"\x80-\ud7ff\ue000-\U0010ffff",
-    "digit": r"\x00-/:-\ud7ff\ue000-\U0010ffff",
-    "lower": r"\x00-`{-\ud7ff\ue000-\U0010ffff",
-    "space": r"\x00-\x08\x0e-\x1f!-\ud7ff\ue000-\U0010ffff",
-    "upper": r"\x00-@\[-\ud7ff\ue000-\U0010ffff",
-    "word": r"\x00-/:-@\[-^`{-\ud7ff\ue000-\U0010ffff",
-    "xdigit": r"\x00-/:-@G-`g-\ud7ff\ue000-\U0010ffff",
-}
-_CATEGORIES = {
-    "letter": "L", "uppercaseletter": "Lu", "uppercase": "Lu", "upper": "Lu", "lowercaseletter": "Ll",
-    "lowercase": "Ll", "lower": "Ll", "titlecaseletter": "Lt", "modifierletter": "Lm", "otherletter": "Lo",
-    "mark": "M", "number": "N",
-    "decimalnumber": "Nd", "digit": "Nd", "letternumber": "Nl", "othernumber": "No", "punctuation": "P", "punct": "P",
-    "symbol": "S", "mathsymbol": "Sm", "currencysymbol": "Sc", "separator": "Z", "spaceseparator": "Zs", "other": "C",
-    "control": "Cc", "cntrl": "Cc", "format": "Cf",
-}  # fmt: skip
 _TOKEN = re.compile(
     r"""\\[pP](?:\{(?P<property>[^}]*)\}|(?P<letter>[A-Za-z]))
       | \\[xuU]\{(?P<code>[0-9A-Fa-f]{1,8})\}
@@ -263,10 +228,10 @@ def _class(text: str) -> str:
     while at < len(inside):
         if inside[at] == "[":
             posix = re.compile(r"\[:(\^?)(\w+):\]").match(inside, at)
-            if not posix or posix[2] not in (_NOT_POSIX if posix[1] else _POSIX):
+            if not posix or posix[2] not in (NOT_POSIX if posix[1] else POSIX):
                 what = f"the class {posix[0]}" if posix else "a class inside a class"
                 raise BadPattern(f"Invalid regex: {what} is not known to the Python engine. {HINT}")
-            out += (_NOT_POSIX if posix[1] else _POSIX)[posix[2]]
+            out += (NOT_POSIX if posix[1] else POSIX)[posix[2]]
             at = posix.end()
         elif inside[at : at + 2] in ("&&", "--", "~~"):
             text = f"the class operator {inside[at : at + 2]} is not known to the Python engine"
@@ -291,30 +256,9 @@ def _code(digits: str) -> str:
 
 
 def _property(found: re.Match[str]) -> str:
-    r"""The ranges of characters that `\p{...}` stands for."""
-    name = found["property"] or found["letter"]
-    plain = re.sub(r"[\s_-]", "", name.removeprefix("^").partition("=")[2] or name.removeprefix("^"))
-    category = _CATEGORIES.get(plain.lower(), plain[:1].upper() + plain[1:].lower())
-    ranges = _ranges(category, found[0].startswith("\\P") != name.startswith("^"))
+    r"""What stands inside brackets for `\p{...}` and `\P{...}`."""
+    ranges = property_ranges(found["property"] or found["letter"], negated=found[0].startswith("\\P"))
     if not ranges:
         text = f"the property {found[0]} is not known to the Python engine"
         raise BadPattern(f"Invalid regex: {text}, which knows general categories such as \\p{{Lu}}.")
     return ranges
-
-
-@lru_cache(maxsize=32)
-def _ranges(category: str, negated: bool) -> str:
-    if len(category) not in (1, 2) or not category.isalpha():
-        return ""
-    spans: list[list[int]] = []
-    known = False
-    for number in range(sys.maxunicode + 1):
-        found = unicodedata.category(chr(number))
-        inside = found.startswith(category)
-        known |= inside
-        if inside != negated and found != "Cs":
-            if spans and spans[-1][1] == number - 1:
-                spans[-1][1] = number
-            else:
-                spans.append([number, number])
-    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in spans) if known else ""

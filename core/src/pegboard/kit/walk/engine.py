@@ -13,8 +13,6 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol
 
-import msgspec
-
 from pegboard.errors import ConfigError, ToolError
 from pegboard.kit.process import Finished
 from pegboard.kit.settings import SearchSettings
@@ -107,8 +105,16 @@ async def _fault(path: str, run: Run) -> str:
     return ""
 
 
-def rg_argv(rg: str, job: Job, files: Sequence[bytes] = ()) -> tuple[list[str], bytes]:
-    """rg's command line for a job, and what it gets on stdin. `files` are searched instead of the start."""
+class Command(NamedTuple):
+    """How an engine is run. fine: the exit codes that say that it did what was asked."""
+
+    argv: list[str]
+    stdin: bytes
+    fine: tuple[int, ...]
+
+
+def rg_command(rg: str, job: Job, files: Sequence[bytes] = ()) -> Command:
+    """rg for a job. `files` are searched instead of the start."""
     argv = [rg, *_ALWAYS]
     argv += ["--hidden"] * job.hidden + ["--no-ignore"] * job.ignored + ["--no-require-git"] * job.git
     stdin = b""
@@ -131,18 +137,18 @@ def rg_argv(rg: str, job: Job, files: Sequence[bytes] = ()) -> tuple[list[str], 
         argv += ["--crlf"] * job.crlf + ["--fixed-strings"] * (not job.regex) + ["--text"] * job.named
         argv.append(f"--regexp={job.pattern}")
     paths = files or [job.start]
-    return [*argv, "--", *(os.fsdecode(b"./" + path) for path in paths)], stdin
+    return Command([*argv, "--", *(os.fsdecode(b"./" + path) for path in paths)], stdin, fine=(0, 1))
 
 
 _BOOT = "import sys; sys.path[:0] = sys.argv[1:]; from pegboard.kit.walk.child import main; sys.exit(main())"
 
 
-def python_argv(job: Job) -> tuple[list[str], bytes]:
-    """The same for our own engine, in a process that inherits no Python settings from the environment."""
+def python_command(job: Job) -> Command:
+    """Our own engine, in a process that inherits no Python settings from the environment. (1 is a traceback's code.)"""
     import pegboard
 
     folder = os.path.dirname(os.path.dirname(os.path.abspath(pegboard.__file__)))
-    return [sys.executable, "-I", "-B", "-c", _BOOT, folder], msgspec.json.encode(job)
+    return Command([sys.executable, "-I", "-c", _BOOT, folder], job.to_json(), fine=(0,))
 
 
 class Record(NamedTuple):

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pegboard.kit.walk.rules import RuleSet, read
 
@@ -34,8 +33,7 @@ Chain: TypeAlias = tuple[tuple[RuleSet, int], ...]
 """Rule sets in force, the nearest first, each with the length of its folder in `Scope.path`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The ignore rules in force inside one folder.
 
     folder: its absolute path. path: where it lies below the topmost folder that has rules, with a slash at its end, or
@@ -58,7 +56,7 @@ class Scope:
 
     def at(self, name: bytes) -> Scope:
         """A subfolder's scope before its own ignore files were read (`loaded`)."""
-        return replace(self, folder=os.path.join(self.folder, name), path=self.path + name + b"/")
+        return self._replace(folder=os.path.join(self.folder, name), path=self.path + name + b"/")
 
     def loaded(self, names: Collection[bytes] | None = None) -> Scope:
         """This scope with the ignore files of its own folder."""
@@ -72,7 +70,7 @@ class Scope:
             ((rules, cut), *chain) if rules else chain for rules, chain in zip(found, old, strict=False)
         )
         own = ((found[-1], cut), *self.own) if found[-1] else self.own
-        return replace(self, kinds=(first, second, third), own=own, git=self.git or fresh)
+        return self._replace(kinds=(first, second, third), own=own, git=self.git or fresh)
 
     def descend(self, parts: Collection[bytes]) -> Scope:
         """The scope some folders further down."""
@@ -138,10 +136,10 @@ def top_scope(root: str | bytes, *, require_git: bool = False) -> Scope:
     inside = above is not None or _is_repository(folder)
     scope = Scope(folder=top, git=inside or not require_git, sealed=require_git and not inside)
     exclude = read(os.path.join(top, b".git", b"info"), b"exclude") if inside else None
-    scope = replace(scope, exclude=((exclude, 0),) if exclude else ())
+    scope = scope._replace(exclude=((exclude, 0),) if exclude else ())
     if above is not None:
         scope = _through(scope, os.path.relpath(folder, above).split(os.sep.encode()))
-    return replace(scope, root=len(scope.path)).loaded()
+    return scope._replace(root=len(scope.path)).loaded()
 
 
 def _through(scope: Scope, parts: list[bytes]) -> Scope:
@@ -150,7 +148,7 @@ def _through(scope: Scope, parts: list[bytes]) -> Scope:
     for part in parts:
         if rules := read(scope.folder, KINDS[GIT]):
             chain = ((rules, len(scope.path)), *scope.kinds[GIT])
-            scope = replace(scope, kinds=((), (), chain))
+            scope = scope._replace(kinds=((), (), chain))
         if scope.ignored(part, folder=True):
             return bare
         scope = scope.at(part)

@@ -1,16 +1,18 @@
-"""What an engine is asked to do: one search or listing, in plain data."""
+"""What an engine is asked to do: one search or listing, in plain data.
+
+Standard library alone, as all that the Python engine's process imports: it should start quickly.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
-
-import msgspec
+import json
+from typing import Literal, NamedTuple
 
 INVALID, SLOW = 2, 3
 """Exit codes of our own engine: rg's for an error, and for a pattern that takes too long."""
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class Job(NamedTuple):
     """One search (mode content, files, count) or listing (list) below `top`.
 
     top: an absolute folder; start: where below it, empty for itself; named: the start is a file that the caller named.
@@ -36,3 +38,21 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     require_git: bool = False
     git: bool = True
     outer: bytes = b""
+
+    def to_json(self) -> bytes:
+        """For the Python engine's process."""
+        plain = {
+            name: value.decode("latin-1") if isinstance(value, bytes) else value
+            for name, value in self._asdict().items()
+        }
+        return json.dumps(plain).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Job:
+        """What `to_json` made."""
+        plain = json.loads(data)
+        given = {name: value.encode("latin-1") if name in _BYTES else value for name, value in plain.items()}
+        return cls(**given)
+
+
+_BYTES = ("top", "start", "only", "outer")

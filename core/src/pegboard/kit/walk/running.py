@@ -12,13 +12,15 @@ from pegboard.errors import ToolError
 from pegboard.kit.names import shown
 from pegboard.kit.process import Finished
 from pegboard.kit.walk.dialect import HINT
-from pegboard.kit.walk.engine import Reader, Record, Run
+from pegboard.kit.walk.engine import Command, Reader, Record, Run
 from pegboard.kit.walk.job import SLOW, Job
 
 MOST_NOTES = 5
 MOST_MALFORMED = 100
 """An engine that prints more of what cannot be understood is stopped."""
-_TROUBLE = re.compile(rb"^rg: (.*?): ([^:\n]*) \(os error \d+\)$\n?", re.MULTILINE | re.DOTALL)
+_TROUBLE = re.compile(
+    rb"^rg: (.*?)(?:: IO error for operation on .*?)?: ([^:\n]*) \(os error \d+\)$\n?", re.MULTILINE | re.DOTALL
+)
 _REGEX = re.compile(rb"regex parse error|not allowed in a regex|error parsing|size limit|look-around|backreference")
 _REASON = re.compile(rb"^error: (.*)", re.MULTILINE)
 _LACKS = re.compile(r"look-around|look-ahead|backreference")
@@ -37,14 +39,11 @@ class Answer(msgspec.Struct):
     failed: str = ""
 
 
-async def ask(
-    command: tuple[list[str], bytes], job: Job, limit: int | None, wanted: Callable[[bytes], bool], run: Run
-) -> Answer:
+async def ask(command: Command, job: Job, limit: int | None, wanted: Callable[[bytes], bool], run: Run) -> Answer:
     """Run an engine until it ends or has said more than `limit` wanted things.
 
     Raises ToolError for a pattern that it does not take.
     """
-    argv, stdin = command
     answer, reader = Answer(records=[], nuls=[], trouble=[]), Reader(job.mode)
 
     def take(records: Iterable[Record]) -> bool:
@@ -64,14 +63,14 @@ async def ask(
             return False
         return take(reader.feed(data)) or reader.malformed > MOST_MALFORMED
 
-    done = await run(argv, cwd=os.fsdecode(job.top), stdin=stdin, each=each)
+    done = await run(command.argv, cwd=os.fsdecode(job.top), stdin=command.stdin, each=each)
     if not answer.more:
         take(reader.finish())
-        _judge(done, answer, reader.malformed)
+        _judge(done, command.fine, answer, reader.malformed)
     return answer
 
 
-def _judge(done: Finished, answer: Answer, malformed: int) -> None:
+def _judge(done: Finished, fine: tuple[int, ...], answer: Answer, malformed: int) -> None:
     """What the way it ended means."""
     if done.exit_code == SLOW:
         where = done.stderr.partition(b"slow: ")[2].strip().decode(errors="replace")
@@ -79,7 +78,7 @@ def _judge(done: Finished, answer: Answer, malformed: int) -> None:
         raise ToolError(text)
     if malformed:
         answer.failed = "it printed what could not be understood"
-    if done.exit_code in (0, 1) or done.stopped:
+    if done.exit_code in fine or done.stopped:
         return
     if done.exit_code == 2 and _REGEX.search(done.stderr):
         raise ToolError(invalid_regex(done.stderr))

@@ -18,7 +18,7 @@ from pegboard.kit.names import shown
 from pegboard.kit.refusals import escape_error
 from pegboard.kit.settings import SearchSettings
 from pegboard.kit.walk import dialect
-from pegboard.kit.walk.engine import Record, Rg, Run, find_rg, python_argv, rg_argv
+from pegboard.kit.walk.engine import Record, Rg, Run, find_rg, python_command, rg_command
 from pegboard.kit.walk.gate import Gate
 from pegboard.kit.walk.job import Job
 from pegboard.kit.walk.paths import PathGlob
@@ -74,7 +74,7 @@ class _Search:
         self.engine = "python"
         if rg.why:
             self.notes.append(f"{rg.why}, so the Python engine searched")
-        answer = await ask(python_argv(self.job), self.job, limit, self.wanted, self.run)
+        answer = await ask(python_command(self.job), self.job, limit, self.wanted, self.run)
         if answer.failed:
             raise ToolError(f"The search failed: {answer.failed}. Nothing was changed.")
         return self._told(answer)
@@ -90,15 +90,15 @@ class _Search:
     async def _by_rg(self, rg: str, limit: int | None) -> Answer:
         ruled = not self.job.ignored and self.place.scope is not None and self.place.scope.beyond_rg
         if self.place.named or not (self.job.links or ruled):
-            return await ask(rg_argv(rg, self.job), self.job, limit, self.wanted, self.run)
-        listing = msgspec.structs.replace(self.job, mode="list")
+            return await ask(rg_command(rg, self.job), self.job, limit, self.wanted, self.run)
+        listing = self.job._replace(mode="list")
         listed = await ask(
-            python_argv(listing), listing, limit if self.job.mode == "list" else None, self.wanted, self.run
+            python_command(listing), listing, limit if self.job.mode == "list" else None, self.wanted, self.run
         )
         if self.job.mode == "list" or listed.failed:
             return listed
         total = Answer(records=[], nuls=[], trouble=listed.trouble)
-        plain = msgspec.structs.replace(self.job, names=(), outer=b"")
+        plain = self.job._replace(names=(), outer=b"")
         async for part in self._batches(rg, plain, listed.records, limit):
             left = None if limit is None else limit - len(total.records)
             total.more = part.more or (left is not None and len(part.records) > left)
@@ -115,10 +115,10 @@ class _Search:
             batch.append(record.path)
             size += len(record.path) + 3
             if size > BATCH_BYTES:
-                yield await ask(rg_argv(rg, job, batch), job, limit, self.wanted, self.run)
+                yield await ask(rg_command(rg, job, batch), job, limit, self.wanted, self.run)
                 batch, size = [], 0
         if batch:
-            yield await ask(rg_argv(rg, job, batch), job, limit, self.wanted, self.run)
+            yield await ask(rg_command(rg, job, batch), job, limit, self.wanted, self.run)
 
 
 async def grep(
@@ -143,8 +143,7 @@ async def grep(
     inner = narrowed(place, only, ignored=query.include_ignored)
     if inner is None:
         return msgspec.structs.replace(nothing, notes=_no_start(only))
-    job = msgspec.structs.replace(
-        _job(inner, only, settings, query),
+    job = _job(inner, only, settings, query)._replace(
         mode=query.output_mode,
         pattern=dialect.plain_anchors(query.pattern) if regex else query.pattern,
         regex=regex,
