@@ -447,6 +447,19 @@ def test_a_failure_is_an_error_and_the_next_call_goes_on(pegboard_board: Any, er
     assert RAN == ["a"]
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), BaseException("odd")])
+def test_nothing_that_a_tool_raises_in_its_thread_ends_the_program(pegboard_board: Any, error: BaseException) -> None:
+    @tool
+    def fails() -> str:
+        """Fail."""
+        raise error
+
+    board = pegboard_board(tools=[fails, look])
+    record = board.call("fails")
+    assert record.outcome == "error" and type(error).__name__ in record.text
+    assert board.call("look", path="a").outcome == "ok"
+
+
 class Hits(msgspec.Struct):
     lines: list[int]
 

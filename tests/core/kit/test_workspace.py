@@ -464,3 +464,23 @@ class TestRaces:
 
         monkeypatch.setattr(Beneath, "_find_fast", move_then_find)
         assert reason(Workspace(str(root)), "sub/b.txt") == "escapes"
+
+
+def test_a_name_that_is_itself_a_link_is_checked_by_its_letters_and_by_every_link_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "cfg").mkdir()
+    (tmp_path / "cfg/dev").write_text("TOKEN=abc")
+    (tmp_path / ".env").symlink_to("cfg/dev")
+    (tmp_path / "second").symlink_to(".env")
+    (tmp_path / "plain").symlink_to("cfg/dev")
+    seen: list[str] = []
+
+    def check(kind: TouchKind, path: str) -> Deny | None:
+        seen.append(path)
+        return Deny("test", "no") if ".env" in path else None
+
+    door = Workspace(str(tmp_path), [check])
+    for path in (".env", "./x/../.env", "second", f"{tmp_path}/.env"):
+        with pytest.raises(DoorError):
+            door.read_bytes(path)
+    assert door.read_bytes("plain") == b"TOKEN=abc"
+    assert {".env", "second", "plain", "cfg/dev"} <= set(seen)

@@ -286,9 +286,10 @@ def test_a_call_is_refused_for_any_of_its_touches() -> None:
     assert denied and denied.rule == "guard.protected: .env*"
 
 
-def test_the_resolved_place_counts_and_not_the_name_it_was_given() -> None:
+def test_the_resolved_place_counts_and_the_name_it_was_given_too() -> None:
     assert GUARD(CALL, [Touch("edit", "notes.txt", ".git/config")])
-    assert GUARD(CALL, [Touch("edit", ".env", "notes.txt")]) is None
+    assert isinstance(GUARD(CALL, [Touch("edit", ".env", "notes.txt")]), Deny)
+    assert GUARD(CALL, [Touch("edit", "a/../notes.txt", "notes.txt")]) is None
     assert GUARD(CALL, [Touch("read", "x", "/elsewhere/id_rsa", outside=True)])
     assert GUARD(CALL, [Touch("edit", ".env", None)])
 

@@ -57,13 +57,15 @@ class Walk:
     """How far a walk came: `folder` is a descriptor of the deepest existing folder, `names` where that is.
 
     `kind` folder: the path is that folder. other: it is `rest[0]` in it, and no folder. missing: `rest` is not there.
-    blocked: `rest[0]` is no folder, and there is more behind it. A context manager: it closes the descriptors.
+    blocked: `rest[0]` is no folder, and there is more behind it. `links`: where the links lay that were followed. A
+    context manager: it closes the descriptors.
     """
 
     def __init__(self, root: int) -> None:
         self._stack = [root]
         self.names: list[str] = []
         self.rest: list[str] = []
+        self.links: list[str] = []
         self.kind: Literal["folder", "other", "missing", "blocked"] = "folder"
 
     @property
@@ -257,6 +259,7 @@ class Beneath:
             links += 1
             if links > MAX_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), part)
+            walk.links.append("/".join([*walk.names, part]))
             todo.extend(reversed(self._target(walk, target)))
 
     def _target(self, walk: Walk, target: str) -> list[str]:

@@ -140,7 +140,7 @@ def target_of(workspace: Workspace, path: str, *, follow: bool = True) -> Iterat
             raise escape_error(path) from None
         except OSError as error:
             raise system_error(error, path) from error
-        workspace.admit("edit", target.at, target.info)
+        workspace.admit("edit", target.at, target.info, route)
         yield target
 
 

@@ -180,15 +180,30 @@ class Workspace:
                 return deny
         return None
 
-    def admit(self, kind: TouchKind, at: str, info: os.stat_result | None) -> None:
-        """Raise DoorError when a check refuses the real path, or another name that the file has (hard links)."""
-        names = [at]
-        if info is not None and stat.S_ISREG(info.st_mode) and info.st_nlink > 1 and self._checks:
+    def admit(self, kind: TouchKind, at: str, info: os.stat_result | None, route: Route) -> None:
+        """Raise DoorError when a check refuses a name of the thing: its real path, the letters of the path that led here
+        and each link on its way (a protected name may itself be a link), or another name that the file has (hard links).
+        """
+        if not self._checks:
+            return
+        names = [at, *self._names_on_the_way(route, at)]
+        if info is not None and stat.S_ISREG(info.st_mode) and info.st_nlink > 1:
             names += self._other_names(info)
         for name in names:
             deny = self.refusal(kind, name)
             if deny is not None:
                 raise protected_error(deny, at, name)
+
+    def _names_on_the_way(self, route: Route, at: str) -> list[str]:
+        letters = os.path.normpath("/".join(route.parts) or ".")
+        if self.name(route, letters) == at:
+            return []  # no link was followed
+        try:
+            with route.below.walk(route.parts) as walk:
+                links = walk.links
+        except (Escapes, OSError):
+            links = []  # it changed under our hands; what was opened is checked all the same
+        return [self.name(route, name) for name in (letters, *links)]
 
     def _other_names(self, info: os.stat_result) -> tuple[str, ...]:
         stamp = Stamp.of(info)  # making or moving a name changes ctime
@@ -205,7 +220,7 @@ class Workspace:
             if not stat.S_ISREG(found.info.st_mode):
                 text = f"{found.at} is a {special(found.info.st_mode)}, not a regular file, so it was not opened."
                 raise DoorError(text, reason="special", path=found.at)
-            self.admit(kind, found.at, found.info)
+            self.admit(kind, found.at, found.info, found.route)
             fd = self._reopen(found, path)
         with OpenFile(fd, found.at) as opened:
             yield opened
@@ -219,7 +234,7 @@ class Workspace:
         with self.find(path) as found:
             if not stat.S_ISDIR(found.info.st_mode):
                 raise DoorError(f"{found.at} is not a folder.", reason="missing", path=found.at)
-            self.admit(kind, found.at, None)
+            self.admit(kind, found.at, None, found.route)
             fd = self._reopen(found, path)
         try:
             yield OpenFolder(fd, found.at)

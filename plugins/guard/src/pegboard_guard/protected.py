@@ -3,6 +3,7 @@ Pegboard's own configuration may not be written."""
 
 from __future__ import annotations
 
+import os
 import re
 
 from pegboard.calls import Call, Deny, Touch, TouchKind
@@ -29,10 +30,11 @@ class ProtectedPaths:
         """Before the call. Nothing has run yet, so nothing was changed."""
         for touch in touches:
             if touch.kind in self._searches:
-                at = touch.what if touch.at is None else touch.at
-                rule = self._refusing(touch.kind, at)
-                if rule is not None:
-                    return _deny(rule, touch.kind, at, "Nothing was changed. ")
+                # Where it leads, and the name itself: a protected name may be a link to an ordinary one.
+                for name in {touch.at or touch.what: None, _letters(touch.what): None}:
+                    rule = self._refusing(touch.kind, name)
+                    if rule is not None:
+                        return _deny(rule, touch.kind, name, "Nothing was changed. ")
         return None
 
     def path(self, kind: TouchKind, path: str, /) -> Deny | None:
@@ -60,6 +62,11 @@ class ProtectedPaths:
             if found and not (glob.floating and self._searches["edit"].find(subject[1 : found.start()])):
                 return True
         return False
+
+
+def _letters(path: str) -> str:
+    """A path as it was written, without `.`, `..` and doubled slashes."""
+    return path if "/" not in path else os.path.normpath(path)
 
 
 def _deny(rule: Rule, kind: TouchKind, path: str, effect: str = "") -> Deny:

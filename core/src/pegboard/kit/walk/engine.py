@@ -94,7 +94,7 @@ async def _usable(path: str | None, run: Run) -> Rg:
 
 async def _fault(path: str, run: Run) -> str:
     try:
-        done = await run([path, "--version"], cwd=os.path.dirname(path) or ".", timeout=10)
+        done = await run([path, "--version"], cwd=".", timeout=10)
     except ToolError:
         return f"{path} cannot be run"
     version = _VERSION.search(done.stdout)
@@ -136,8 +136,8 @@ def rg_command(rg: str, job: Job, files: Sequence[bytes] = ()) -> Command:
         argv += ["--no-mmap", "--ignore-case" if job.ignore_case else "--case-sensitive"]
         argv += ["--crlf"] * job.crlf + ["--fixed-strings"] * (not job.regex) + ["--text"] * job.named
         argv.append(f"--regexp={job.pattern}")
-    paths = files or [job.start]
-    return Command([*argv, "--", *(os.fsdecode(b"./" + path) for path in paths)], stdin, fine=(0, 1))
+    names = [os.fsdecode(job.before + path) for path in files or [job.start]]
+    return Command([*argv, "--", *names], stdin, fine=(0, 1))
 
 
 _BOOT = "import sys; sys.path[:0] = sys.argv[1:]; from pegboard.kit.walk.child import main; sys.exit(main())"
@@ -168,8 +168,10 @@ class Reader:
 
     MAX_PENDING = 1024 * 1024
 
-    def __init__(self, mode: str) -> None:
+    def __init__(self, mode: str, before: bytes = b"./") -> None:
+        """`before`: what stands in front of the paths that were asked for."""
         self._lines = mode in ("content", "count")
+        self._before = before
         self._rest = b""
         self.malformed = 0
 
@@ -186,7 +188,7 @@ class Reader:
 
     def _take_names(self, data: bytes, records: list[Record]) -> int:
         *names, rest = data.split(b"\0")
-        records.extend(Record(_plain(name)) for name in names if name)
+        records.extend(Record(self._plain(name)) for name in names if name)
         return len(data) - len(rest)
 
     def _take_lines(self, data: bytes, records: list[Record]) -> int:
@@ -205,9 +207,9 @@ class Reader:
     def _after_notices(self, text: bytes, records: list[Record]) -> bytes:
         """What follows rg's notices of binary files, which have no NUL after their path."""
         while told := _BINARY.search(text):
-            records.append(Record(_plain(text[: told.start()]), nul=int(told[1])))
+            records.append(Record(self._plain(text[: told.start()]), nul=int(told[1])))
             text = text[told.end() :]
-        return _plain(text)
+        return self._plain(text)
 
     def _place(self, path: bytes, text: bytes) -> list[Record]:
         numbers = [
@@ -223,6 +225,5 @@ class Reader:
         self.malformed += 1
         return []
 
-
-def _plain(path: bytes) -> bytes:
-    return path.removeprefix(b"./")
+    def _plain(self, path: bytes) -> bytes:
+        return path.removeprefix(self._before)

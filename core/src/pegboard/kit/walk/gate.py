@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from pegboard.calls import TouchKind
 from pegboard.kit.names import shown
 from pegboard.kit.walk.ignore import NEVER, Scope
 from pegboard.kit.walk.paths import PathGlob
@@ -36,11 +35,11 @@ class Gate:
         self._hidden = hidden
         self._last: tuple[bytes, bool] = (b"", False)
 
-    def __call__(self, path: bytes, kind: TouchKind) -> bool:
+    def __call__(self, path: bytes) -> bool:
         """Whether a file is among the results."""
         if path != self._last[0]:
             text = os.fsdecode(path)
-            self._last = (path, self._wanted(path, text) and not self._protected(text, kind))
+            self._last = (path, self._wanted(path, text) and not self._protected(text))
         return self._last[1]
 
     def _wanted(self, path: bytes, text: str) -> bool:
@@ -72,7 +71,7 @@ class Gate:
             self._folders[above] = scope
         return scope
 
-    def _protected(self, text: str, kind: TouchKind) -> bool:
-        refused = self._workspace.refusal(kind, self._prefix + shown(text)) is not None
+    def _protected(self, text: str) -> bool:
+        refused = self._workspace.refusal("read", self._prefix + shown(text)) is not None
         self.left_out += refused
         return refused

@@ -15,7 +15,8 @@ INVALID, SLOW = 2, 3
 class Job(NamedTuple):
     """One search (mode content, files, count) or listing (list) below `top`.
 
-    top: an absolute folder; start: where below it, empty for itself; named: the start is a file that the caller named.
+    top: an absolute folder; before: how it is written in front of paths for rg, `./` where that runs in it.
+    start: where below it, empty for itself; named: the start is a file that the caller named.
     Names are bytes as the system has them. only: a regular expression for paths (surrogates passed), empty for all;
     names: plain patterns of file names that fit no less.
     hidden, ignored, links: whether those are walked. outer: ignore rules from outside of the start, as lines of a file
@@ -24,6 +25,7 @@ class Job(NamedTuple):
 
     mode: Literal["content", "files", "count", "list"]
     top: bytes
+    before: bytes = b"./"
     start: bytes = b""
     named: bool = False
     pattern: str = ""
@@ -55,4 +57,4 @@ class Job(NamedTuple):
         return cls(**given)
 
 
-_BYTES = ("top", "start", "only", "outer")
+_BYTES = ("top", "before", "start", "only", "outer")

@@ -39,12 +39,14 @@ class Answer(msgspec.Struct):
     failed: str = ""
 
 
-async def ask(command: Command, job: Job, limit: int | None, wanted: Callable[[bytes], bool], run: Run) -> Answer:
+async def ask(
+    command: Command, job: Job, limit: int | None, wanted: Callable[[bytes], bool], run: Run, cwd: str
+) -> Answer:
     """Run an engine until it ends or has said more than `limit` wanted things.
 
     Raises ToolError for a pattern that it does not take.
     """
-    answer, reader = Answer(records=[], nuls=[], trouble=[]), Reader(job.mode)
+    answer, reader = Answer(records=[], nuls=[], trouble=[]), Reader(job.mode, job.before)
 
     def take(records: Iterable[Record]) -> bool:
         for record in records:
@@ -63,14 +65,14 @@ async def ask(command: Command, job: Job, limit: int | None, wanted: Callable[[b
             return False
         return take(reader.feed(data)) or reader.malformed > MOST_MALFORMED
 
-    done = await run(command.argv, cwd=os.fsdecode(job.top), stdin=command.stdin, each=each)
+    done = await run(command.argv, cwd=cwd, stdin=command.stdin, each=each)
     if not answer.more:
         take(reader.finish())
-        _judge(done, command.fine, answer, reader.malformed)
+        _judge(done, command.fine, answer, reader.malformed, job.before)
     return answer
 
 
-def _judge(done: Finished, fine: tuple[int, ...], answer: Answer, malformed: int) -> None:
+def _judge(done: Finished, fine: tuple[int, ...], answer: Answer, malformed: int, before: bytes) -> None:
     """What the way it ended means."""
     if done.exit_code == SLOW:
         where = done.stderr.partition(b"slow: ")[2].strip().decode(errors="replace")
@@ -83,7 +85,7 @@ def _judge(done: Finished, fine: tuple[int, ...], answer: Answer, malformed: int
     if done.exit_code == 2 and _REGEX.search(done.stderr):
         raise ToolError(invalid_regex(done.stderr))
     for path, why in _TROUBLE.findall(done.stderr):
-        answer.trouble.append((path.removeprefix(b"./"), why.decode(errors="replace")))
+        answer.trouble.append((path.removeprefix(before), why.decode(errors="replace")))
     other = _TROUBLE.sub(b"", done.stderr).strip()
     if done.exit_code != 2 or other or not answer.trouble:
         first = other.partition(b"\n")[0].decode(errors="replace")[:200]

@@ -28,97 +28,7 @@ from pegboard.kit.walk.running import Answer, ask, trouble_notes
 from pegboard.kit.walk.texts import texts
 from pegboard.kit.workspace import Workspace
 
-BATCH_BYTES = 100_000
-"""Bytes of file names given to one rg, where files must be named."""
-
 _NEVER = ".git and node_modules are never searched"
-
-
-class _Search:
-    """One search under way: where, for what, with which engine, and what a reader must be told of it."""
-
-    def __init__(
-        self,
-        workspace: Workspace,
-        settings: SearchSettings,
-        run: Run,
-        place: Ground,
-        job: Job,
-        gate: Gate,
-        kind: TouchKind,
-    ) -> None:
-        self.workspace = workspace
-        self.settings = settings
-        self.run = run
-        self.place = place
-        self.job = job
-        self.gate = gate
-        self.kind: TouchKind = kind
-        self.engine: Literal["rg", "python"] = "rg"
-        self.notes: list[str] = []
-
-    def wanted(self, path: bytes) -> bool:
-        return self.place.named or self.gate(path, self.kind)
-
-    async def answer(self, limit: int | None) -> Answer:
-        """What the engine finds; when rg cannot be used or breaks down, what ours does."""
-        rg = await find_rg(self.settings, self.run)
-        if rg.path:
-            answer = await self._by_rg(rg.path, limit)
-            if not answer.failed or answer.records:
-                if answer.failed:
-                    self.notes.append(f"rg broke down ({answer.failed}): there may be more")
-                return self._told(answer)
-            rg = Rg(None, f"rg broke down ({answer.failed})")
-            self.gate.left_out = 0
-        self.engine = "python"
-        if rg.why:
-            self.notes.append(f"{rg.why}, so the Python engine searched")
-        answer = await ask(python_command(self.job), self.job, limit, self.wanted, self.run)
-        if answer.failed:
-            raise ToolError(f"The search failed: {answer.failed}. Nothing was changed.")
-        return self._told(answer)
-
-    def _told(self, answer: Answer) -> Answer:
-        self.notes += trouble_notes(answer)
-        if self.place.binary:
-            self.notes.append(
-                f"{shown(os.fsdecode(self.place.start))} holds NUL bytes (binary): it was searched as text"
-            )
-        return answer
-
-    async def _by_rg(self, rg: str, limit: int | None) -> Answer:
-        ruled = not self.job.ignored and self.place.scope is not None and self.place.scope.beyond_rg
-        if self.place.named or not (self.job.links or ruled):
-            return await ask(rg_command(rg, self.job), self.job, limit, self.wanted, self.run)
-        listing = self.job._replace(mode="list")
-        listed = await ask(
-            python_command(listing), listing, limit if self.job.mode == "list" else None, self.wanted, self.run
-        )
-        if self.job.mode == "list" or listed.failed:
-            return listed
-        total = Answer(records=[], nuls=[], trouble=listed.trouble)
-        plain = self.job._replace(names=(), outer=b"")
-        async for part in self._batches(rg, plain, listed.records, limit):
-            left = None if limit is None else limit - len(total.records)
-            total.more = part.more or (left is not None and len(part.records) > left)
-            total.records += part.records[:left]
-            total.trouble += part.trouble
-            total.failed = total.failed or part.failed
-            if total.more:
-                break
-        return total
-
-    async def _batches(self, rg: str, job: Job, files: Sequence[Record], limit: int | None) -> AsyncIterator[Answer]:
-        batch, size = list[bytes](), 0
-        for record in files:
-            batch.append(record.path)
-            size += len(record.path) + 3
-            if size > BATCH_BYTES:
-                yield await ask(rg_command(rg, job, batch), job, limit, self.wanted, self.run)
-                batch, size = [], 0
-        if batch:
-            yield await ask(rg_command(rg, job, batch), job, limit, self.wanted, self.run)
 
 
 async def grep(
@@ -143,7 +53,7 @@ async def grep(
     inner = narrowed(place, only, ignored=query.include_ignored)
     if inner is None:
         return msgspec.structs.replace(nothing, notes=_no_start(only))
-    job = _job(inner, only, settings, query)._replace(
+    job = _job(workspace.root, inner, only, settings, query)._replace(
         mode=query.output_mode,
         pattern=dialect.plain_anchors(query.pattern) if regex else query.pattern,
         regex=regex,
@@ -204,7 +114,7 @@ async def glob(
         settings,
         run,
         inner,
-        _job(inner, only, settings, query),
+        _job(workspace.root, inner, only, settings, query),
         _gate(workspace, inner, only, query),
         "list",
     )
@@ -226,11 +136,12 @@ def _include(query: Query, place: Ground) -> PathGlob | None:
     return PathGlob(query.include, below=os.fsdecode(place.start), hidden=query.include_hidden, anywhere=True)
 
 
-def _job(place: Ground, only: PathGlob | None, settings: SearchSettings, query: Query | GlobQuery) -> Job:
+def _job(root: str, place: Ground, only: PathGlob | None, settings: SearchSettings, query: Query | GlobQuery) -> Job:
     scope = place.scope
     return Job(
         mode="list",
         top=place.top,
+        before=b"./" if place.top == os.fsencode(root) else os.path.join(place.top, b""),
         start=place.start,
         named=place.named,
         only=only.regex.encode("utf-8", "surrogatepass") if only else b"",
@@ -283,7 +194,7 @@ def _exact(workspace: Workspace, place: Ground, pattern: str) -> Paths | list[st
         return [f"{at} is a folder; {at}/** names what is in it"]
     if not stat.S_ISREG(mode) or not {".git", "node_modules"}.isdisjoint(at.split("/")):
         return []
-    refused = workspace.refusal("list", at) is not None
+    refused = workspace.refusal("read", at) is not None
     return Paths(paths=[] if refused else [at], pattern=pattern, left_out=int(refused))
 
 
