@@ -35,6 +35,8 @@ PROGRAMS = Path(sys.executable).parent
 SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared"}
 WORKSPACE = ROOT / "examples" / "word-count"
 ANSWER = re.compile(r"^Allow once\?.*\) (.+)$", re.MULTILINE)
+COMMAND = re.compile(r"^(?=\$ (?!Run ))", re.MULTILINE)
+"""Where a command begins. `$ Run ...` is what pegboard prints when a tool runs one."""
 SAME = [
     (re.compile(r"\b\d{8}-[0-9a-f]{4,8}\b"), "20261129-1a2b3c"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?"), "2026-11-29 12:00"),
@@ -186,19 +188,18 @@ RUN: dict[str, Callable[[Block, Place], None]] = {
 def played(block: Block, place: Place) -> str:
     """The block as it would be written down now: its commands, each with what it prints."""
     out = ""
-    for part in re.split(r"^(?=\$ )", block.text, flags=re.MULTILINE):
+    for part in re.split(COMMAND, block.text):
         if not part.startswith("$ "):
             if part.strip():
                 raise Wrong("a console block begins with a command: `$ ...`")
             continue
         typed, _, below = part.partition("\n")
-        while below.startswith("> "):
+        while typed.endswith("\\"):
             more, _, below = below.partition("\n")
             typed += f"\n{more}"
-        command = "\n".join(line[2:] for line in typed.split("\n"))
         shown: list[str] = []
         at_terminal.run(
-            ["bash", "-c", command],
+            ["bash", "-c", typed[2:]],
             cwd=place.root,
             environ=place.environ(),
             answers=itertools.chain(ANSWER.findall(below), itertools.repeat("y")),

@@ -15,6 +15,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]
+
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ["scripts", "examples", "pyproject.toml", "core/src/pegboard/hooks.py"]
 

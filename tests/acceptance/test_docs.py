@@ -110,6 +110,10 @@ $ seq 5
 1
 ...
 5
+$ printf '%s\\n' "$ Run it" \\
+"> there"
+$ Run it
+> there
 $ echo 20271231-ff00ee took 17.3 ms in $PWD
 20261129-1a2b3c took 1.0 ms in ~/word-count
 ```

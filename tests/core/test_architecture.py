@@ -155,6 +155,7 @@ PLACES = {
     "outcome.py": "tools",
     "plugins.py": "plugins",
     "policy/rules.py": "tools",
+    "providers.py": "plugins",
     "road.py": "tools plugins",
     "running.py": "tools",
 }

@@ -2,7 +2,7 @@
 
 board = Board.build(root=".")
 agent = board.agent(board.session(), answers="--yes")
-record = await agent.call("read_file", {"path": "README.md"}, caller="program")
+record = await agent.call("word_count", {"path": "README.md"}, caller="program")
 await board.close()
 """
 
@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from pegboard import plugins
 from pegboard.agent import Agent
 from pegboard.calls import Call, Caller, Record
@@ -23,16 +21,16 @@ from pegboard.commit import lock_folder
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, own_files, state_folder
 from pegboard.desk import Answers, Desk
-from pegboard.errors import ConfigError
 from pegboard.events import AnyEvent
 from pegboard.guards import Guards, GuardSeat
 from pegboard.hooks import Fragment
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
-from pegboard.models import Provider, ProviderSettings, ToolOffer
+from pegboard.models import Provider, ToolOffer
 from pegboard.plugins import Entry, Plugin
 from pegboard.policy import Policy
 from pegboard.prompt import system_prompt
+from pegboard.providers import load_provider
 from pegboard.registry import Registry
 from pegboard.road import Road
 from pegboard.running import Runner
@@ -236,31 +234,7 @@ class Board:
         Raises:
             ConfigError: it is not installed, or does not load.
         """
-        name = model.split("/", 1)[0]
-        installed = [entry for entry in self._entries if entry.group == "pegboard.providers"]
-        entry = next((entry for entry in installed if entry.name == name), None)
-        if entry is None:
-            there = ", ".join(sorted(entry.name for entry in installed)) or "none"
-            raise ConfigError(
-                f"model {model!r}: no provider {name!r} is installed (installed: {there}); nothing was started"
-            )
-        try:
-            make = plugins.import_guarded(entry)
-            table = {
-                key: value for key, value in self.config.providers.get(name, {}).items() if key not in ("name", "root")
-            }
-            made: Provider = make(msgspec.convert({**table, "name": name, "root": self.root}, ProviderSettings))
-        except plugins.LoadProblem as problem:
-            raise ConfigError(f"the provider {name!r} does not load: {problem}; nothing was started") from None
-        except msgspec.ValidationError as error:
-            raise ConfigError(f"[providers.{name}]: {error}; nothing was started") from None
-        except ConfigError:
-            raise
-        except (Exception, SystemExit) as error:  # isolates plugins: what makes a provider may raise anything
-            raise ConfigError(
-                f"the provider {name!r} cannot be used ({type(error).__name__}: {error}); nothing was started"
-            ) from error
-        return made
+        return load_provider(model, self._entries, self.config, self.root)
 
     async def call(
         self, name: str, arguments: Mapping[str, Any] | None = None, *, answers: Answers = "headless"

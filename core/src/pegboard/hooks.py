@@ -70,7 +70,7 @@ class Fragment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Approver: TypeAlias = "Callable[[Asked], Awaitable[Answer | None]]"
-Rewriter: TypeAlias = Callable[[Call], "Mapping[str, Any] | None"]
+Rewriter: TypeAlias = Callable[[Call], "Mapping[str, Any] | None | Awaitable[Mapping[str, Any] | None]"]
 Renderer: TypeAlias = "Callable[[Any], list[AnyBlock]]"
 Observer: TypeAlias = "Callable[[AnyEvent], None | Awaitable[None]]"
 

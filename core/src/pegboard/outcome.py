@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pegboard.blocks import AnyBlock
-from pegboard.calls import Answer, Result, Touch, Why
+from pegboard.calls import Answer, BlockName, Decision, Result, Touch, Why
+from pegboard.errors import Interrupted
 from pegboard.kit.output import Caps, cap_text
 from pegboard.wire import clean, encode, writable
 
@@ -31,6 +32,15 @@ class Product(msgspec.Struct, kw_only=True):
     truncated: bool = False
     full_output: str | None = None
     note: str | None = None
+
+
+class Stopped(Exception):
+    """A stage stopped the call before it ran: nothing happened."""
+
+    def __init__(self, block: BlockName, text: str, decision: Decision | None = None) -> None:
+        super().__init__(text)
+        self.block = block
+        self.decision = decision
 
 
 def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
@@ -116,6 +126,20 @@ def unknown_text(name: str, offered: Sequence[str], nearest: str | None, claiman
     return f'Error: unknown tool "{name[:100]}". Nothing was run.{hint}\nAvailable tools: {", ".join(offered)}'
 
 
+def invalid_text(tool: str, problems: Sequence[str]) -> str:
+    """The text for arguments that do not fit: a line for every wrong field."""
+    lines = "\n".join(f"- {problem}" for problem in problems)
+    return f"Error: invalid arguments for {tool}; nothing was run.\n{lines}\nCall it again with these corrected."
+
+
+def stuck_text(tool: str) -> str:
+    """The text for a tool whose stopped thread has not ended."""
+    return (
+        f"Error: {tool} is off for this session: a call of it was stopped and its thread has not ended. "
+        "Nothing was run. Take another way."
+    )
+
+
 def blocked_text(what: str) -> str:
     """The text for a call that was stopped before it ran."""
     return f"Error: {what} Nothing was run." if what.endswith(".") else f"Error: {what}. Nothing was run."
@@ -149,3 +173,14 @@ def interrupted_text(why: Why, touches: Sequence[Touch], printed: str, limit: fl
             said = f"The turn ended while this {noun} ran."
     text = f"Error: {said} It did not finish, so its effects are unknown."
     return f"{text}\nstdout:\n{printed}" if printed else text
+
+
+def why_of(stop: Interrupted) -> Why:
+    """Why it was stopped, as records know it; anything else a tool says counts as the person."""
+    match stop.why:
+        case "timeout":
+            return "timeout"
+        case "turn_ended":
+            return "turn_ended"
+        case _:
+            return "person"

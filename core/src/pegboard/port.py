@@ -28,7 +28,7 @@ class Answer(Operation, frozen=True, kw_only=True):
     """Reply to `approval_asked` or `question_asked` with this id."""
 
     id: str
-    granted: bool = True
+    granted: bool = False
     reason: str | None = None
     text: str | None = None
 

@@ -15,42 +15,44 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
 from pegboard.arguments import InvalidArguments, Shaped
-from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Touch, Why
+from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Why
 from pegboard.config.schema import Config
 from pegboard.desk import Desk
-from pegboard.errors import DoorError, Interrupted, ToolError
+from pegboard.errors import Interrupted, ToolError
 from pegboard.events import AnyEvent, CallStarted, Note
 from pegboard.guards import Guards
 from pegboard.hooks import Asked, Rewriter
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
-from pegboard.outcome import Product, blocked_text, denied_text, interrupted_text, product_of, unknown_text
+from pegboard.outcome import (
+    Product,
+    Stopped,
+    blocked_text,
+    denied_text,
+    interrupted_text,
+    invalid_text,
+    product_of,
+    stuck_text,
+    unknown_text,
+    why_of,
+)
 from pegboard.policy import Policy
 from pegboard.registry import Registry
 from pegboard.running import Grant, Runner
 from pegboard.session import Session
 from pegboard.tooling import Tool, callable_by
 from pegboard.touches import effect_of, exceeds
-from pegboard.trip import Trip
+from pegboard.trip import Trip, placed
 
 _PATHS = frozenset({"read", "list", "edit"})
 _decode = msgspec.json.Decoder().decode
-
-
-class Stopped(Exception):
-    """A stage stopped the call before it ran: nothing happened."""
-
-    def __init__(self, block: BlockName, text: str, decision: Decision | None = None) -> None:
-        super().__init__(text)
-        self.block = block
-        self.decision = decision
 
 
 @dataclass(slots=True)
@@ -77,6 +79,8 @@ class Road:
             self.ask(trip)
             tool = self.resolve(trip)
             shaped = self.shape(trip, tool)
+            if self.rewriters:
+                shaped = await self.rewrite(trip, tool, shaped)
             self.touch(trip, tool, shaped)
             await self.guard(trip, shaped)
             self.decide(trip, tool)
@@ -94,7 +98,7 @@ class Road:
         except ToolError as error:
             return self.record(trip, "error", Product(text=f"Error: {error}"))
         except Interrupted as stop:
-            why = _why(stop)
+            why = why_of(stop)
             text = stop.text or interrupted_text(why, trip.touches, trip.printed(), stop.limit)
             return self.record(trip, "interrupted", Product(text=text), why=why)
         except asyncio.CancelledError:
@@ -133,15 +137,9 @@ class Road:
                 "unavailable", unknown_text(trip.call.name, offered, self.registry.nearest(trip.call.name), claims)
             )
         if not callable_by(tool, trip.call):
-            raise Stopped(
-                "unavailable", f"Error: {tool.name} cannot be called by a {trip.call.caller}. Nothing was run."
-            )
+            raise Stopped("unavailable", blocked_text(f"{tool.name} cannot be called by a {trip.call.caller}"))
         if tool.name in self.runner.stuck:
-            raise Stopped(
-                "unavailable",
-                f"Error: {tool.name} is off for this session: a call of it was stopped and its thread has not ended. "
-                "Nothing was run. Take another way.",
-            )
+            raise Stopped("unavailable", stuck_text(tool.name))
         return tool
 
     def shape(self, trip: Trip, tool: Tool) -> Shaped:
@@ -149,31 +147,29 @@ class Road:
         try:
             trip.shaped = tool.read(trip.call.arguments, trip.preset)
         except InvalidArguments as error:
-            lines = "\n".join(f"- {problem}" for problem in error.problems)
-            raise Stopped(
-                "invalid_arguments",
-                f"Error: invalid arguments for {tool.name}; nothing was run.\n{lines}\nCall it again with these corrected.",
-            ) from None
+            raise Stopped("invalid_arguments", invalid_text(tool.name, error.problems)) from None
         trip.rename(tool.name, trip.shaped)
-        for owner, rewrite in self.rewriters:
-            self._rewrite(trip, tool, owner, rewrite)
         return trip.shaped
 
-    def _rewrite(self, trip: Trip, tool: Tool, owner: str, rewrite: Rewriter) -> None:
-        """What a rewriter the user named makes of the arguments: validated again, recorded, told of."""
-        try:
-            arguments = rewrite(
-                msgspec.structs.replace(trip.call, arguments=_decode(trip.shaped.body if trip.shaped else b"{}"))
-            )
-            if arguments is None:
-                return
-            trip.shaped = tool.read(dict(arguments))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a rewriter that fails stops the call
-            text = f"the rewriter {owner!r} failed ({type(error).__name__}: {error})"
-            raise Stopped("invalid_arguments", blocked_text(text)) from None
-        trip.rename(tool.name, trip.shaped)
-        if trip.logged:
-            self.log(trip, Note(turn=trip.turn, level="info", text=f"{owner} rewrote the arguments of {trip.call.id}"))
+    async def rewrite(self, trip: Trip, tool: Tool, shaped: Shaped) -> Shaped:
+        """What the rewriters that the user named make of the arguments: validated again, recorded, told of."""
+        for owner, rewrite in self.rewriters:
+            given = msgspec.structs.replace(trip.call, arguments=_decode(shaped.body))
+            try:
+                said = rewrite(given)
+                arguments = await said if isinstance(said, Awaitable) else said
+                if arguments is None:
+                    continue
+                trip.shaped = shaped = tool.read(dict(arguments))
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: one that fails stops the call
+                text = f"the rewriter {owner!r} failed ({type(error).__name__}: {error})"
+                raise Stopped("invalid_arguments", blocked_text(text)) from None
+            trip.rename(tool.name, shaped)
+            if trip.logged:
+                self.log(
+                    trip, Note(turn=trip.turn, level="info", text=f"{owner} rewrote the arguments of {trip.call.id}")
+                )
+        return shaped
 
     def touch(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
         """What the call would touch, each path resolved once. A call above its tool's declared effect does not run."""
@@ -185,18 +181,11 @@ class Road:
             raise ToolError(f"{tool.name} could not say what it would touch ({error}); nothing was run.") from error
         if not touched:
             return
-        trip.touches = [self._placed(touch) if touch.kind in _PATHS else touch for touch in touched]
+        trip.touches = [placed(touch, self.workspace) if touch.kind in _PATHS else touch for touch in touched]
         if tool.declaration.touches is not None and exceeds(effect_of(trip.touches), tool.effect):
             raise ToolError(
                 f"{tool.name} is declared {tool.effect} and this call would be {effect_of(trip.touches)}; nothing was run."
             )
-
-    def _placed(self, touch: Touch) -> Touch:
-        try:
-            place = self.workspace.place(touch.what)
-        except DoorError as error:
-            raise ToolError(str(error)) from None
-        return Touch(touch.kind, touch.what, place.at, place.outside, touch.sends)
 
     async def guard(self, trip: Trip, shaped: Shaped) -> None:
         """Every guard, each with its own copy: Deny > Ask > None."""
@@ -310,13 +299,3 @@ class Road:
         else:
             self.log(trip, finished)
         return record
-
-
-def _why(stop: Interrupted) -> Why:
-    match stop.why:
-        case "timeout":
-            return "timeout"
-        case "turn_ended":
-            return "turn_ended"
-        case _:
-            return "person"

@@ -11,6 +11,7 @@ from pegboard.activity import summary_of
 from pegboard.arguments import Shaped
 from pegboard.calls import Ask, BlockName, Call, Decision, OutcomeName, Record, Touch, Why
 from pegboard.events import CallAsked, CallFinished
+from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
 from pegboard.outcome import Product
 from pegboard.running import Grant
@@ -118,3 +119,13 @@ class Trip(msgspec.Struct, gc=False):
             dropped=record.dropped,
             blocks=record.blocks,
         )
+
+
+def placed(touch: Touch, workspace: Workspace) -> Touch:
+    """A touch of a path, with the place it resolves to.
+
+    Raises:
+        ToolError: the path is none, or goes through too many links.
+    """
+    place = workspace.place(touch.what)
+    return Touch(touch.kind, touch.what, place.at, place.outside, touch.sends)

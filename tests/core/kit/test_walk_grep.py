@@ -413,3 +413,39 @@ async def test_both_engines_find_the_same(
         query: dict[str, Any] = {"ignore_case": ignore_case, "path": "f0" if named else "."}
         by_rg, by_python = [await Tree(Path(folder), engine).grep(pattern, **query) for engine in ("rg", "python")]
         assert (by_rg.hits, by_rg.notes) == (by_python.hits, by_python.notes)
+
+
+# --- other roots ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["rg", "python"])
+async def test_the_sessions_own_folder_is_searched_under_its_prefix(tmp_path: Path, engine: str) -> None:
+    for name, text in {"w/a": "needle\n", "s/out/c7.txt": "x\nneedle\n", "s/out/c8.txt": "needle\n"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    workspace = Workspace(str(tmp_path / "w"), session=str(tmp_path / "s"))
+    search = SearchSettings(engine=engine)  # type: ignore[arg-type]
+    found = [
+        str(await grep(workspace, Query(pattern="needle", path=path), search))
+        for path in ("session:out/c7.txt", "session:out", ".")
+    ]
+    assert found == [
+        "session:out/c7.txt:2: needle",
+        "session:out/c7.txt:2: needle\nsession:out/c8.txt:1: needle",
+        "a:1: needle",
+    ]
+
+
+@pytest.mark.parametrize("engine", ["rg", "python"])
+async def test_where_policy_allows_it_a_folder_outside_is_searched_by_its_absolute_path(
+    tmp_path: Path, engine: str
+) -> None:
+    for name in ("w/a", "o/.gitignore", "o/sub/b"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("needle\n")
+    workspace = Workspace(str(tmp_path / "w"), outside="allow")
+    search = SearchSettings(engine=engine)  # type: ignore[arg-type]
+    for path in ("../o", "../o/sub/b"):
+        found = await grep(workspace, Query(pattern="needle", path=path), search)
+        assert [hit.path for hit in found.hits] == [f"{tmp_path}/o/sub/b"]
+    assert [hit.path for hit in (await grep(workspace, Query(pattern="needle"), search)).hits] == ["a"]

@@ -13,7 +13,7 @@ from pegboard.kit.workspace import Workspace
 class Gate:
     """Judges files, each once: by the call's pattern, hidden names, ignore rules, and what the checks say.
 
-    left_out counts the protected ones.
+    protected: those that the checks refuse.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Gate:
         *,
         hidden: bool,
     ) -> None:
-        self.left_out = 0
+        self.protected: set[str] = set()
         self._workspace = workspace
         self._prefix = prefix
         self._folders: dict[bytes, Scope | None] = {start: scope or Scope(folder=b"")}
@@ -72,6 +72,8 @@ class Gate:
         return scope
 
     def _protected(self, text: str) -> bool:
-        refused = self._workspace.refusal("read", self._prefix + shown(text)) is not None
-        self.left_out += refused
+        at = self._prefix + shown(text)
+        refused = self._workspace.refusal("read", at) is not None
+        if refused:
+            self.protected.add(at)
         return refused

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import AsyncIterator, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 import msgspec
 
-from pegboard.calls import TouchKind
 from pegboard.errors import DoorError, ToolError
 from pegboard.kit import process
 from pegboard.kit.caps import Caps
@@ -18,13 +16,13 @@ from pegboard.kit.names import shown
 from pegboard.kit.refusals import escape_error
 from pegboard.kit.settings import SearchSettings
 from pegboard.kit.walk import dialect
-from pegboard.kit.walk.engine import Record, Rg, Run, find_rg, python_command, rg_command
+from pegboard.kit.walk.engine import Record, Run
 from pegboard.kit.walk.gate import Gate
 from pegboard.kit.walk.job import Job
 from pegboard.kit.walk.paths import PathGlob
 from pegboard.kit.walk.place import Ground, ground, narrowed
 from pegboard.kit.walk.query import GlobQuery, Hits, Paths, Query
-from pegboard.kit.walk.running import Answer, ask, trouble_notes
+from pegboard.kit.walk.seeking import Seeking
 from pegboard.kit.walk.texts import texts
 from pegboard.kit.workspace import Workspace
 
@@ -60,19 +58,20 @@ async def grep(
         ignore_case=query.ignore_case,
         crlf=not dialect.names_cr(query.pattern, regex=regex),
     )
-    search = _Search(workspace, settings, run, inner, job, _gate(workspace, inner, only, query), "read")
-    answer = await search.answer(limit)
+    gate = _gate(workspace, inner, only, query)
+    seeking = Seeking(inner, job, (lambda path: True) if inner.named else gate, run, workspace.root)
+    answer = await seeking.answer(settings, limit)
     found = await asyncio.to_thread(
         texts, workspace, inner.prefix, query.output_mode, answer.records, settings.max_line_chars
     )
-    protected = {error.path for error in found.refused if error.reason == "protected"}
+    gate.protected.update(error.path for error in found.refused if error.reason == "protected")
     hits = Hits(
         hits=found.hits,
-        engine=search.engine,
+        engine=seeking.engine,
         pattern=query.pattern,
         more=answer.more,
-        left_out=search.gate.left_out + len(protected),
-        notes=search.notes + _door_notes(found.refused, found.changed),
+        left_out=len(gate.protected),
+        notes=seeking.notes + _door_notes(found.refused, found.changed),
     )
     return hits.fitted(caps) if caps else hits
 
@@ -109,23 +108,16 @@ async def glob(
     inner = narrowed(place, only, ignored=query.include_ignored)
     if inner is None:
         return msgspec.structs.replace(paths, notes=_no_start(only) + exact)
-    search = _Search(
-        workspace,
-        settings,
-        run,
-        inner,
-        _job(workspace.root, inner, only, settings, query),
-        _gate(workspace, inner, only, query),
-        "list",
-    )
-    answer = await search.answer(None if query.sort == "mtime" else limit)
+    gate = _gate(workspace, inner, only, query)
+    seeking = Seeking(inner, _job(workspace.root, inner, only, settings, query), gate, run, workspace.root)
+    answer = await seeking.answer(settings, None if query.sort == "mtime" else limit)
     records = answer.records
     if query.sort == "mtime":
         records = await asyncio.to_thread(_newest_first, inner.top, records)
     names = [inner.prefix + shown(os.fsdecode(record.path)) for record in records[:limit]]
     more = answer.more or len(records) > limit
     paths = Paths(
-        paths=names, pattern=query.pattern, more=more, left_out=search.gate.left_out, notes=search.notes + exact
+        paths=names, pattern=query.pattern, more=more, left_out=len(gate.protected), notes=seeking.notes + exact
     )
     return paths.fitted(caps) if caps else paths
 
