@@ -220,7 +220,6 @@ class Board:
             policy=self.policy,
             guards=self.guards,
             workspace=workspace,
-            config=self.config,
             session=session,
             desk=desk,
             runner=runner,

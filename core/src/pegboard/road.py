@@ -23,7 +23,6 @@ import msgspec
 
 from pegboard.arguments import InvalidArguments, Shaped
 from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Why
-from pegboard.config.schema import Config
 from pegboard.desk import Desk
 from pegboard.errors import Interrupted, ToolError
 from pegboard.events import AnyEvent, CallStarted, Note
@@ -63,7 +62,6 @@ class Road:
     policy: Policy
     guards: Guards
     workspace: Workspace
-    config: Config
     session: Session
     desk: Desk
     runner: Runner

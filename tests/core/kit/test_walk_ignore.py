@@ -169,6 +169,11 @@ def test_rules_are_written_out_for_a_folder_further_down(build: Build) -> None:
     assert lines == [b"*.o\n", b"/a/gen\n", b"!/a/b/keep\n", b"/a/**/tmp/\n"]
 
 
+def test_rules_for_a_folder_with_an_odd_name_stay_one_line_each(build: Build) -> None:
+    root = build({"two\nlines/.gitignore": "*.o\n", "two\nlines/sub/x": ""})
+    assert list(top_scope(str(root)).descend([b"two\nlines", b"sub"]).lines()) == [b"/*/**/*.o\n"]
+
+
 def test_a_hostile_ignore_file_does_not_stall_a_walk(build: Build) -> None:
     root = build({".gitignore": "*a" * 40 + "b\n" + "**/a/" * 20 + "b\n", "a" * 250: ""})
     assert len(seen(root)) == 1

@@ -58,7 +58,7 @@ class Rule:
         """Lines that say, in a file at the root, what this says in `folder` below the root."""
         if not folder:
             return [self.line(("/" if self.anchored else "") + _kept(self.body, self.anchored))]
-        parts = [quoted(part.decode("latin-1")) for part in folder]
+        parts = [_component(part) for part in folder]
         return [self.line("/".join(["", *parts, *([] if self.anchored else ["**"]), self.body]))]
 
     def moved_up(self, folders: Sequence[bytes]) -> list[bytes]:
@@ -69,6 +69,12 @@ class Rule:
         for folder in folders:
             rests = [rest for parts in rests for rest in _after(parts, folder)]
         return [self.line("/" + "/".join(rest)) for rest in rests if rest]
+
+
+def _component(name: bytes) -> str:
+    """A folder's name in a rule; a star for what a line of an ignore file cannot hold: no other folder is searched."""
+    fits = name.isascii() and name.decode("latin-1").isprintable()
+    return quoted(name.decode("latin-1")) if fits else "*"
 
 
 def _kept(body: str, anchored: bool) -> str:
