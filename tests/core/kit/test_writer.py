@@ -6,6 +6,8 @@ import errno
 import os
 import shutil
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -510,3 +512,20 @@ class TestUndo:
             assert (root / "f").read_bytes() == content
         undo(workspace, Writer(workspace), changes[0])
         assert not (root / "f").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without a name are Linux's")
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing_behind(root: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from pegboard.kit.workspace import Workspace\n"
+        "from pegboard.kit.writer import Writer\n"
+        "os.fsync = lambda fd: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Writer(Workspace(sys.argv[1])).write('kept.txt', b'new')\n"
+    )
+    (root / "kept.txt").write_bytes(b"old")
+    before = sorted(os.listdir(root))
+    done = subprocess.run([sys.executable, "-c", code, str(root)], check=False)
+    assert done.returncode == -9
+    assert (root / "kept.txt").read_bytes() == b"old"
+    assert sorted(os.listdir(root)) == before

@@ -1,5 +1,8 @@
 """Replacing a file in one step: a temporary file beside it, fsync, rename.
 
+Where the system can (Linux, `O_TMPFILE`) the temporary file has no name until the moment of the rename, so that a process
+killed while it writes leaves nothing behind.
+
 Whatever fails on the way (a full disk, a killed process), the old file is still there, whole. Everything is done
 relative to the descriptor of the folder, so the folder's name may be swapped meanwhile without effect.
 """
@@ -15,6 +18,7 @@ from pegboard.kit.beneath import READ_FLAGS
 
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _NEW_FLAGS: int = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
+_NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _KEPT_ATTRIBUTES = ("user.", "system.posix_acl_access")
 
@@ -35,9 +39,23 @@ class Beside:
 
     def __enter__(self) -> Beside:
         mode = 0o600 if self._like is not None else 0o666
-        self._fd = os.open(self._name, _NEW_FLAGS, mode, dir_fd=self._folder)
-        self._there = True
+        self._fd = self._nameless(mode)
+        if self._fd < 0:
+            self._fd = os.open(self._name, _NEW_FLAGS, mode, dir_fd=self._folder)
+            self._there = True
         return self
+
+    def _nameless(self, mode: int) -> int:
+        """A file without a name in the folder; -1 where there is no such thing."""
+        if not _NAMELESS or not os.path.isdir("/proc/self/fd"):
+            return -1
+        try:
+            return os.open(".", _NAMELESS | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0), mode, dir_fd=self._folder)
+        except OSError:  # the file system does not know it; what else is wrong, the named file will say
+            return -1
+
+    def _link(self, name: str) -> None:
+        os.link(f"/proc/self/fd/{self._fd}", name, dst_dir_fd=self._folder, follow_symlinks=True)
 
     def __exit__(self, *error: object) -> None:
         os.close(self._fd)
@@ -83,12 +101,18 @@ class Beside:
 
     def replace(self, name: str) -> os.stat_result:
         """Become `name`, in place of what has that name. Returns its facts."""
+        if not self._there:
+            self._link(self._name)
+            self._there = True
         os.rename(self._name, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._there = False
         return os.fstat(self._fd)
 
     def create(self, name: str) -> os.stat_result:
         """Become `name`, which must not exist (FileExistsError)."""
+        if not self._there:
+            self._link(name)
+            return os.fstat(self._fd)
         move_new(self._folder, self._name, self._folder, name)
         self._there = False
         return os.fstat(self._fd)
