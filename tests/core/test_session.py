@@ -34,14 +34,14 @@ def mode(path: Path) -> int:
 
 def test_a_named_session_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     store = tmp_path / "state" / "sessions"
-    one = Session.open(store, "mine", "/work")
+    one = Session.open(store, "mine", "/srv/app")
     one.append(note("a"))
     one.close()
     again = Session.open(store, "mine", "/elsewhere")
     assert [event.seq for event in again.read()] == [1]
     assert (mode(store), mode(store / "mine")) == (0o700, 0o700)
     assert mode(store / "mine" / "session.json") == mode(store / "mine" / "events.jsonl") == 0o600
-    assert json.loads((store / "mine" / "session.json").read_text())["root"] == "/work"
+    assert json.loads((store / "mine" / "session.json").read_text())["root"] == "/srv/app"
 
 
 def test_a_fresh_session_is_named_by_its_day(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_call_cut_by_kill_9_is_interrupted_and_the_model_is_told(tmp_path: Pat
     assert child.wait(10) == -signal.SIGKILL
 
     board = TestBoard(root, tools=[slow], steps=["I see"], session="s")
-    assert board.session.fold.turn_open
+    assert not board.session.fold.turn_open  # nobody else has the session open: what was left is closed at once
     assert board.prompt("and now").status == "done"
     finished = {event.id: event for event in board.events if isinstance(event, events.CallFinished)}
     assert {id: (e.outcome, e.why) for id, e in finished.items()} == {
@@ -295,3 +295,25 @@ def test_undo_is_kept_for_the_owner_alone(tmp_path: Path) -> None:
     assert mode(tmp_path / "a" / "undo") == 0o700
     assert mode(tmp_path / "a" / "undo" / "c1.msgpack") == 0o600
     Session("b", "/").save_undo("c1", [])
+
+
+DIES_OUTSIDE_A_TURN = DIES_IN_A_CALL.replace('board.prompt("go")', 'board.call("slow", word="slow")')
+
+
+def test_a_call_outside_a_turn_that_kill_9_cut_is_interrupted_once_nobody_has_the_session_open(tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    root.mkdir()
+    child = subprocess.Popen([sys.executable, "-c", DIES_OUTSIDE_A_TURN, str(root), "call"])
+    deadline = time.monotonic() + 30
+    while not (root / "running").exists():
+        assert time.monotonic() < deadline and child.poll() is None
+        time.sleep(0.01)
+    beside = TestBoard(root, session="s")
+    assert list(beside.session.fold.open_calls) == ["c1"]  # it runs in another process: left alone
+    beside.close()
+    child.send_signal(signal.SIGKILL)
+    child.wait(10)
+    after = TestBoard(root, session="s")
+    finished = [event for event in after.events if isinstance(event, events.CallFinished)]
+    assert [(e.id, e.outcome, e.why) for e in finished] == [("c1", "interrupted", "turn_ended")]
+    after.close()

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard.context import Commit
-from pegboard.errors import Interrupted, ToolError
+from pegboard.errors import Interrupted, SessionError, ToolError
 
 if TYPE_CHECKING:
     from pegboard.contexts import RunContext
@@ -66,6 +66,12 @@ class EditCommit(Commit):
         try:
             if writer is not None and writer.changes:
                 self.on_loop(lambda: self._write_down(writer))
+        except (OSError, SessionError) as lost:
+            names = ", ".join(change.path for change in writer.changes) if writer else ""
+            reason = getattr(lost, "strerror", None) or lost
+            raise ToolError(
+                f"{names}: changed, but what undoes that could not be kept ({reason}). Do not repeat it."
+            ) from None
         finally:
             if self._fd is not None:
                 os.close(self._fd)

@@ -24,7 +24,7 @@ import msgspec
 from pegboard.arguments import InvalidArguments, Shaped
 from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Why
 from pegboard.desk import Desk
-from pegboard.errors import Interrupted, ToolError
+from pegboard.errors import Interrupted, SessionError, ToolError
 from pegboard.events import AnyEvent, CallStarted, Note
 from pegboard.guards import Guards
 from pegboard.hooks import Asked, Rewriter
@@ -245,8 +245,10 @@ class Road:
                 turn=trip.turn, lane=trip.lane.name, id=trip.call.id, touches=trip.touches, decision=trip.decision
             )
             self.log(trip, started)
-        except BaseException:
+        except BaseException as error:
             trip.lane.leave(trip.call.id)
+            if isinstance(error, SessionError):
+                raise SessionError(f"{error} The call was not run.") from None
             raise
         trip.started, trip.grant = True, grant
 
@@ -291,9 +293,13 @@ class Road:
         record = trip.record(outcome, block, why, product, self.session.id, duration)
         if not trip.logged:
             return record
-        finished = trip.finished(record)
-        if product.note:
-            self.log(trip, finished, Note(turn=trip.turn, level="info", text=product.note))
-        else:
-            self.log(trip, finished)
+        try:
+            note = (Note(turn=trip.turn, level="info", text=product.note),) if product.note else ()
+            self.log(trip, trip.finished(record), *note)
+        except SessionError as error:
+            if not trip.started:
+                raise
+            return msgspec.structs.replace(
+                record, text=f"{record.text}\n(It ran, and its record is lost: {error})".lstrip()
+            )
         return record

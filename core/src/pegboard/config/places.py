@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -42,17 +43,26 @@ def find_root(asked: str | None, cwd: str | None = None) -> tuple[str, list[str]
 
 
 def config_file(environ: Mapping[str, str]) -> Path:
-    """The user's own configuration file. `XDG_CONFIG_HOME` is honoured where it applies."""
-    return (
-        Path(environ.get("XDG_CONFIG_HOME") or _platform("user_config_dir"))
-        / _sub(environ, "XDG_CONFIG_HOME")
-        / "config.toml"
-    )
+    """The user's own configuration file. `XDG_CONFIG_HOME` is honoured where it is an absolute path."""
+    return _folder(environ, "XDG_CONFIG_HOME", "user_config_dir") / "config.toml"
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
-    """Where sessions and locks are kept. `XDG_STATE_HOME` is honoured where it applies."""
-    return Path(environ.get("XDG_STATE_HOME") or _platform("user_state_dir")) / _sub(environ, "XDG_STATE_HOME")
+    """Where sessions and locks are kept. `XDG_STATE_HOME` is honoured where it is an absolute path."""
+    return _folder(environ, "XDG_STATE_HOME", "user_state_dir")
+
+
+def _folder(environ: Mapping[str, str], name: str, platform: str) -> Path:
+    """The XDG folder; relative ones are to be ignored (XDG Base Directory Specification)."""
+    given = environ.get(name, "")
+    if os.path.isabs(given):
+        return Path(given, "pegboard")
+    home = environ.get("HOME", "")
+    if sys.platform.startswith("linux") and os.path.isabs(home):  # what platformdirs says here, without its import
+        return Path(home, {"XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/state"}[name], "pegboard")
+    import platformdirs
+
+    return Path(str(getattr(platformdirs, platform)("pegboard", appauthor=False)))
 
 
 def own_files(root: str, places: Iterable[Path]) -> Callable[[TouchKind, str], Deny | None]:
@@ -76,13 +86,3 @@ def own_files(root: str, places: Iterable[Path]) -> Callable[[TouchKind, str], D
         return None
 
     return check
-
-
-def _sub(environ: Mapping[str, str], name: str) -> str:
-    return "pegboard" if environ.get(name) else ""
-
-
-def _platform(function: str) -> str:
-    import platformdirs
-
-    return str(getattr(platformdirs, function)("pegboard", appauthor=False))

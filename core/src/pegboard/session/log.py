@@ -7,6 +7,7 @@ killed in the middle) is completed if it is whole but for its newline, else set 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -27,6 +28,7 @@ Entry: TypeAlias = AnyEvent | Callable[[], AnyEvent]
 
 _decode = msgspec.json.Decoder(AnyEvent).decode
 _CHUNK = 1 << 20
+_UNREADABLE = (msgspec.DecodeError, RecursionError)  # the second for lines nested without end
 _set = msgspec.structs.force_setattr
 
 
@@ -94,7 +96,7 @@ class FileLog:
 
     def __init__(self, folder: Path, observe: Callable[[AnyEvent], None]) -> None:
         self._path = folder / "events.jsonl"
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._fd = _regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._observe = observe
         self._size = 0
         self._seq = 0
@@ -164,8 +166,8 @@ class FileLog:
         except OSError as error:
             os.ftruncate(self._fd, self._size)
             raise SessionError(
-                f"the session's log could not be written ({error.strerror}); the call was not run. "
-                f"Make room for {self._path} and try again."
+                f"the session's log {self._path} could not be written ({error.strerror}). "
+                "Make room for it, or use another session."
             ) from error
         self._size += len(data)
 
@@ -183,7 +185,7 @@ class FileLog:
         whole, _, torn = bytes(data).rpartition(b"\n")
         try:
             fresh = [_decode(line) for line in whole.split(b"\n") if line]
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise SessionError(
                 f"{self._path} has a line that is not an event this version knows ({error}); nothing was changed"
             ) from None
@@ -198,7 +200,7 @@ class FileLog:
     def _mend(self, torn: bytes) -> list[AnyEvent]:
         try:
             event = _decode(torn)
-        except msgspec.DecodeError:
+        except _UNREADABLE:
             with open(self._path.with_name("torn.txt"), "ab", opener=_private) as aside:
                 aside.write(torn + b"\n")
             os.ftruncate(self._fd, self._size)
@@ -232,12 +234,32 @@ def _private(path: str, flags: int) -> int:
 def _lines(path: Path) -> Iterator[bytes]:
     """Whole lines of a log; a last line without its newline is still being written and is left out."""
     try:
-        with open(path, "rb") as file:
-            for line in file:
-                if line.endswith(b"\n") and line != b"\n":
-                    yield line
+        fd = _regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return
+    with open(fd, "rb") as file:
+        for line in file:
+            if line.endswith(b"\n") and line != b"\n":
+                yield line
+
+
+def _regular(path: Path, flags: int) -> int:
+    """Open a log. Never waits for a pipe.
+
+    Raises:
+        FileNotFoundError: it is not there.
+        SessionError: it is no regular file, or cannot be opened.
+    """
+    try:
+        fd = os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0), 0o600)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SessionError(f"{path} cannot be opened ({error.strerror}); nothing was changed") from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise SessionError(f"{path} is no regular file, so it was left alone")
+    return fd
 
 
 def read_log(path: Path) -> Iterator[AnyEvent]:
@@ -249,7 +271,7 @@ def read_log(path: Path) -> Iterator[AnyEvent]:
     for number, line in enumerate(_lines(path), 1):
         try:
             yield _decode(line)
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise SessionError(
                 f"{path}:{number} is not an event this version knows ({error}); nothing was changed"
             ) from None

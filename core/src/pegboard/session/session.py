@@ -48,6 +48,7 @@ class Session:
         self.observers: list[Callable[[AnyEvent], None]] = []
         self._viewers: list[Viewer] = []
         self._log: Log = FileLog(folder, self._observe) if folder else MemoryLog(self._observe)
+        self._present = self._announce(folder) if folder and fcntl is not None else None
 
     @classmethod
     def open(cls, store: Path, id: str | None, root: str) -> Session:
@@ -121,7 +122,7 @@ class Session:
         fd = await self._take_turn()
         try:
             self._log.refresh()  # another process may have run a turn since
-            self._close_left_open()
+            self._close_left_open(in_turns_only=True)
             yield
         finally:
             self._log.sync()
@@ -133,6 +134,9 @@ class Session:
         for viewer in list(self._viewers):
             viewer.end()
         self._log.close()
+        if self._present is not None:
+            os.close(self._present)
+            self._present = None
 
     def _observe(self, event: AnyEvent) -> None:
         take = self._take(type(event))
@@ -165,11 +169,24 @@ class Session:
             os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
             return fd
 
-    def _close_left_open(self) -> None:
+    def _announce(self, folder: Path) -> int:
+        """Hold `alive.lock` shared for as long as the session is open. Who can have it alone is the only one here, and
+        every call that is open then was left by a process that is gone."""
+        fd = os.open(folder / "alive.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        else:
+            self._close_left_open(in_turns_only=False)
+        fcntl.flock(fd, fcntl.LOCK_SH)
+        return fd
+
+    def _close_left_open(self, *, in_turns_only: bool) -> None:
         """Write down what became of calls whose process is gone: started and not finished *is* interrupted."""
         left: list[Entry] = []
         for asked, started in list(self.fold.open_calls.values()):
-            if asked.turn is not None:
+            if asked.turn is not None or not in_turns_only:
                 left.append(
                     CallFinished(
                         turn=asked.turn,

@@ -200,7 +200,15 @@ def conversation_lines(events: Sequence[AnyEvent], styles: Styles) -> Iterator[s
 
     from pegboard_cli.viewer import error_line
 
+    running: dict[str, None] = {}
     for event in events:
+        match event:
+            case kinds.CallStarted(id=id):
+                running[id] = None
+            case kinds.CallFinished(id=id):
+                running.pop(id, None)
+            case _:
+                pass
         match event:
             case kinds.Prompt(text=text):
                 yield ""
@@ -224,6 +232,8 @@ def conversation_lines(events: Sequence[AnyEvent], styles: Styles) -> Iterator[s
                 yield styles.warn(f"({visible(status)}{': ' + visible(error) if error else ''})")
             case _:
                 pass
+    for id in running:
+        yield styles.warn(f"[{visible(id)}] started and not finished: it still runs, or it was interrupted")
 
 
 def _lines(text: str) -> list[str]:
