@@ -34,7 +34,7 @@ from pegboard.providers import load_provider
 from pegboard.registry import Registry
 from pegboard.road import Road
 from pegboard.running import Runner
-from pegboard.selection import insist_on_guards, is_on, register, unknown_sets, where
+from pegboard.selection import idle_rules, insist_on_guards, is_on, register, unknown_sets, where
 from pegboard.session import Session
 from pegboard.tooling import Tool
 from pegboard.touches import kinds_in
@@ -115,14 +115,14 @@ class Board:
         plugged = plugins.load_all(chosen, loaded.config.tables, tables)
         insist_on_guards(plugged)
         registry = register(plugged, entries, loaded, notes)
-        notes += [
-            f"without the guard {name!r}, as asked: what it protects is not protected" for name in sorted(skipped)
-        ]
+        absent = [e.name for e in entries if e.group == "pegboard.guards" and e.name in skipped]
+        notes += [f"without the guard {name!r}, as asked: what it protects is not protected" for name in absent]
         notes = [
             *loaded.notes,
             *notes,
             *(failure.text for failure in plugged.failures),
             *unknown_sets(loaded, entries),
+            *idle_rules(loaded, registry, entries, sorted(skipped)),
         ]
         guards = Guards(
             GuardSeat(guard, owner=plugin.entry.name, own=plugin.entry.own, timeout=loaded.config.plugins.guard_timeout)

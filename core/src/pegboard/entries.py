@@ -36,7 +36,7 @@ def scan(paths: Iterable[str] | None = None) -> list[Entry]:
     found: list[tuple[str, str, str, str, str]] = []
     seen: set[str] = set()
     ours: frozenset[str] = frozenset()
-    for folder in dict.fromkeys(os.path.abspath(path or ".") for path in (sys.path if paths is None else paths)):
+    for folder in dict.fromkeys(_absolute(path) for path in (sys.path if paths is None else paths)):
         for info, distribution, version in _distributions(folder):
             if distribution in seen:
                 continue  # an earlier path wins, as for imports
@@ -50,6 +50,13 @@ def scan(paths: Iterable[str] | None = None) -> list[Entry]:
         for group, name, value, distribution, version in found
     ]
     return sorted(entries, key=lambda e: (not e.own, e.distribution, e.group, e.name))
+
+
+def _absolute(path: str) -> str:
+    try:
+        return os.path.abspath(path or ".")
+    except FileNotFoundError:  # the current folder is gone
+        return path
 
 
 def _distributions(folder: str) -> Iterator[tuple[str, str, str]]:

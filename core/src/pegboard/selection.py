@@ -6,10 +6,11 @@ Installing may narrow what an agent does; only naming in the user's own file may
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pegboard import plugins
 from pegboard.config.load import Loaded
+from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.entries import Entry
 from pegboard.errors import PluginError
 from pegboard.registry import Registry, SetInfo, matches
@@ -96,3 +97,31 @@ def where(loaded: Loaded, table: str) -> str:
         if key.split(".")[0] == table and origin.source:
             return f"{origin.source.file}:{origin.source.line}"
     return f"[{table}]"
+
+
+def idle_rules(loaded: Loaded, registry: Registry, entries: Sequence[Entry], without_guard: Iterable[str]) -> list[str]:
+    """Notes about words of the configuration that mean nothing here: a misspelt deny protects nothing."""
+    notes: list[str] = []
+    names = [tool.name for tool in registry.tools]
+    sets = [*registry.sets]
+
+    def tell(what: str, word: str, known: Sequence[str]) -> None:
+        near = difflib.get_close_matches(word, known, 1, 0.5)
+        notes.append(f"{what}: {word!r} names nothing that is there" + (f"; did you mean {near[0]}?" if near else ""))
+
+    tools = loaded.config.tools
+    for key, tokens in (("tools.allow", tools.allow), ("tools.deny", tools.deny), ("tools", tools.switches)):
+        for token in tokens:
+            known_set = token.split(":", 1)[0].removesuffix(":*") in sets
+            off = token in tools.switches and not tools.switches.get(token, True)
+            if not known_set and not off and not any(matches(token, tool) for tool in registry.tools):
+                tell(key, token, [*names, *sets])
+    keys = {*DEFAULT_PERMISSION, *(tool.declaration.permission for tool in registry.tools), "unknown"}
+    for key in loaded.config.tool_permission.actions:
+        if key not in keys:
+            tell("tool_permission", key, sorted(k for k in keys if k))
+    guards = [entry.name for entry in entries if entry.group == "pegboard.guards"]
+    for name in without_guard:
+        if name not in guards:
+            tell("--without-guard", name, guards)
+    return notes

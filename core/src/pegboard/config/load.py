@@ -20,6 +20,7 @@ from pegboard.config.schema import Config, PermissionSettings, known_keys
 from pegboard.errors import ConfigError
 
 PREFIX = "PEGBOARD_"
+_TOOL_LISTS = ("allow", "deny", "stuck")
 JOINED = frozenset({"deny", "protected"})
 """Lists that are joined over the layers, never replaced (decision 14). Each item has an origin of its own, `KEY: ITEM`."""
 
@@ -81,6 +82,8 @@ def load(
 def _layers(
     user_file: Path, environ: Mapping[str, str], flags: Mapping[str, Any]
 ) -> Iterator[tuple[Layer, dict[str, Any], str | None, Path | None]]:
+    if user_file.exists() and not user_file.is_file():
+        raise ConfigError("is no regular file; nothing was started", file=str(user_file))
     try:
         text = user_file.read_text("utf-8")
     except FileNotFoundError:
@@ -208,14 +211,11 @@ def _concrete(values: Mapping[str, Any], key: str) -> str:
         return key
     table = key.split("[...]")[0].rstrip(".")
     inside = values.get(table, {})
-    wanted: tuple[Any, ...] = get_args(Action) if table == "tool_permission" else (True, False)
-    wrong = [
-        name
-        for name, value in inside.items()
-        if value not in wanted and not isinstance(value, list | int | float | dict)
-    ]
     known = {field.name for field in msgspec.structs.fields(PermissionSettings)}
-    wrong = [name for name in wrong if table != "tool_permission" or name not in known]
+    if table == "tool_permission":
+        wrong = [name for name, value in inside.items() if name not in known and value not in get_args(Action)]
+    else:
+        wrong = [name for name, value in inside.items() if name not in _TOOL_LISTS and not isinstance(value, bool)]
     return f"{table}.{wrong[0]}" if wrong else table
 
 

@@ -26,7 +26,12 @@ def find_root(asked: str | None, cwd: str | None = None) -> tuple[str, list[str]
         if not os.path.isdir(asked):
             raise ConfigError(f"--path {asked!r} is not a folder; nothing was started. Name an existing folder.")
         return os.path.abspath(asked), []
-    here = Path(cwd or os.getcwd())
+    try:
+        here = Path(cwd or os.getcwd())
+    except FileNotFoundError:
+        raise ConfigError(
+            "the current folder is not there any more; nothing was started. Go to another one, or use --path."
+        ) from None
     notes: list[str] = []
     for marker in (PROJECT_FOLDER, ".git"):
         for folder in (here, *here.parents):
@@ -70,15 +75,14 @@ def own_files(root: str, places: Iterable[Path]) -> Callable[[TouchKind, str], D
 
     They lie outside most workspaces; a root such as the home folder holds them, wherever the environment has put them.
     """
-    inside = [
-        os.path.relpath(place, os.path.realpath(root))
-        for place in map(os.path.realpath, places)
-        if os.path.commonpath([place, os.path.realpath(root)]) == os.path.realpath(root)
-    ]
-    folded = [name.casefold() for name in inside]
+    real = os.path.realpath(root)
+    own = [os.path.realpath(place) for place in places]
+    # Names below the root are relative to it, others (with `paths.outside = "allow"`) are absolute.
+    below = [os.path.relpath(place, real) for place in own if os.path.commonpath([place, real]) == real]
+    folded = [name.casefold() for name in (*own, *below)]
 
     def check(kind: TouchKind, path: str) -> Deny | None:
-        if kind != "edit" or not folded:
+        if kind != "edit":
             return None
         given = path.casefold()
         if any(given == name or given.startswith(name + "/") for name in folded):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -52,7 +52,7 @@ class ToolsSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     allow: list[str] = []
     deny: list[str] = []
-    stuck: float = 30.0
+    stuck: Annotated[float, msgspec.Meta(ge=0)] = 30.0
     switches: dict[str, bool] = {}
 
 
@@ -78,7 +78,7 @@ class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
     disable: list[str] = []
     approvers: list[str] = []
     rewriters: list[str] = []
-    guard_timeout: float = 2.0
+    guard_timeout: Annotated[float, msgspec.Meta(gt=0)] = 2.0
 
 
 class ApprovalSettings(msgspec.Struct, frozen=True, kw_only=True):

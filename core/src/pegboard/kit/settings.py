@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
 MIB = 1024 * 1024
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class PathSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +24,7 @@ class EditSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     require_read: bool = False
     staleness: Literal["refuse", "warn", "off"] = "refuse"
-    max_bytes: int = 64 * MIB
+    max_bytes: Count = 64 * MIB
 
 
 class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,21 +36,21 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
     engine: Literal["auto", "rg", "python"] = "auto"
     rg: str | None = None
     grep_default: Literal["regex", "literal"] = "regex"
-    max_hits: int = 200
-    max_line_chars: int = 300
+    max_hits: AtLeastOne = 200
+    max_line_chars: AtLeastOne = 300
     require_git: bool = False
     follow_links: bool = False
-    list_dir_max_entries: int = 300
+    list_dir_max_entries: AtLeastOne = 300
 
 
 class OutputSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`[output]`. What the model gets of a result (first limit hit wins, 0 = off) and what is kept of the rest, in bytes."""
 
-    max_chars: int = 30_000
-    max_bytes: int = 51_200
-    max_lines: int = 2_000
-    max_saved_bytes: int = 64 * MIB
-    max_session_bytes: int = 1024 * MIB
+    max_chars: Count = 30_000
+    max_bytes: Count = 51_200
+    max_lines: Count = 2_000
+    max_saved_bytes: Count = 64 * MIB
+    max_session_bytes: Count = 1024 * MIB
 
 
 class ShellSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,9 +23,19 @@ def run(arguments: list[str]) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = ERROR
+    except OSError as error:
+        code = ERROR
+        _complain(f"pegboard: {error.strerror or error}: the output, or what was needed for it, is not to be had\n")
     else:
         code = OK
     return code if flush() else code or ERROR
+
+
+def _complain(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+    except (OSError, ValueError):
+        return  # nobody can be told
 
 
 def set_up_streams() -> None:

@@ -49,13 +49,31 @@ def as_lists(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> dic
     }
 
 
+def as_unicode(arguments: Mapping[str, Any], paths: frozenset[str], others: frozenset[str]) -> dict[str, Any]:
+    r"""The same, where words of the command line that are not UTF-8 are names of files, shown as `caf\xe9`.
+
+    `paths`: parameters that name files; `others`: the tool's other ones, in which such bytes would be changed silently.
+
+    Raises:
+        BadWord: one of the others is not UTF-8.
+    """
+    found: dict[str, Any] = {}
+    for key, value in arguments.items():
+        if isinstance(value, str) and plain(value) != value:
+            if key in others and key not in paths:
+                raise BadWord(f"{key} is not UTF-8 text; nothing was run. Give it as {key}=@file in UTF-8")
+            value = plain(value)
+        found[key] = value
+    return found
+
+
 def _value(key: str, sign: str, text: str) -> Any:
     if sign == ":=":
         try:
             return msgspec.json.decode(text.encode())
         except (msgspec.DecodeError, UnicodeEncodeError) as error:
             raise BadWord(f"{key}:= wants JSON ({error}); for text, write {key}=...") from None
-    return _file(key, text) if sign == "=@" else plain(text)
+    return _file(key, text) if sign == "=@" else text
 
 
 def _file(key: str, name: str) -> str:

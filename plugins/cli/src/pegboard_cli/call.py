@@ -7,15 +7,17 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from pegboard import port
 from pegboard.calls import Call, Record
+from pegboard.errors import ConfigError
 from pegboard.events import AnyEvent, CallAsked
 from pegboard.lane import Lane
 from pegboard.road import Road
+from pegboard.touches import kinds_in
+from pegboard.wire import encode
 
 from pegboard_cli.app import ERROR, INTERRUPTED, OK, TIMED_OUT, USAGE
-from pegboard_cli.arguments import as_lists
+from pegboard_cli.arguments import BadWord, as_lists, as_unicode
 from pegboard_cli.front import Front, Wishes, opened
 from pegboard_cli.styles import is_terminal
 from pegboard_cli.terminal import strip
@@ -24,6 +26,7 @@ from pegboard_cli.viewer import error_line
 if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.session import Session
+    from pegboard.tooling import Tool
 
 
 class Single:
@@ -67,8 +70,8 @@ async def call_tool(name: str, arguments: Mapping[str, Any], wishes: Wishes, *, 
     async with opened(wishes, _single, quiet=True) as front:
         front.tell(*front.board.notes)
         tool = front.board.registry.get(name)
-        if words and tool is not None:
-            arguments = as_lists(arguments, tool.parameters)
+        if words:
+            arguments = _of_words(arguments, tool)
         try:
             record = await _call(front, name, arguments)
         finally:
@@ -77,6 +80,21 @@ async def call_tool(name: str, arguments: Mapping[str, Any], wishes: Wishes, *, 
             return INTERRUPTED
         _print(record, front)
     return exit_code(record)
+
+
+def _of_words(arguments: Mapping[str, Any], tool: Tool | None) -> Mapping[str, Any]:
+    """What the words of a command line say to this tool.
+
+    Raises:
+        ConfigError: text that is not UTF-8 where it would be changed silently; as for all usage errors, exit 2.
+    """
+    if tool is None:
+        return as_unicode(arguments, frozenset(), frozenset())
+    paths = frozenset(name for name, node in tool.touched if not {"read", "edit", "list"}.isdisjoint(kinds_in(node)))
+    try:
+        return as_lists(as_unicode(arguments, paths, tool.shape.names), tool.parameters)
+    except BadWord as error:
+        raise ConfigError(str(error)) from None
 
 
 def _single(board: Board, session: Session, wishes: Wishes) -> Single:
@@ -138,7 +156,7 @@ def exit_code(record: Record) -> int:
 def _print(record: Record, front: Front[Single]) -> None:
     """The record as JSON, or its text. What went wrong stands on stderr as well when nobody looks at stdout."""
     if front.wishes.json:
-        sys.stdout.buffer.write(msgspec.json.encode(record) + b"\n")
+        sys.stdout.buffer.write(encode(record) + b"\n")
         return
     text = strip(record.text)
     sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")

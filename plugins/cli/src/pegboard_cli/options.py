@@ -71,9 +71,9 @@ def text_or_stdin(prompt: str) -> str:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, as UTF-8 whatever the terminal's encoding."""
-    import msgspec
+    from pegboard.wire import encode
 
-    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+    sys.stdout.buffer.write(encode(value) + b"\n")
 
 
 def started() -> None:

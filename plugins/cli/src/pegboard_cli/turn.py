@@ -6,9 +6,9 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-import msgspec
 from pegboard import port
 from pegboard.events import AnyEvent, Note, TurnEnded, TurnStarted
+from pegboard.wire import encode
 
 from pegboard_cli.app import ERROR, INTERRUPTED, OK
 from pegboard_cli.front import Front, Wishes, opened
@@ -81,7 +81,7 @@ async def _put(front: Front[Agent], event: AnyEvent) -> None:
 
 
 def _print(event: AnyEvent) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(event) + b"\n")
+    sys.stdout.buffer.write(encode(event) + b"\n")
     sys.stdout.buffer.flush()
 
 

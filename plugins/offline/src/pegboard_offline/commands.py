@@ -82,12 +82,19 @@ def _bare_command(line: str, first: str, reading: Reading) -> bool:
     if reading.of("ext") or re.search(r"[?]\s*$", reading.text):
         return False
     rest = line.split()[1:]
+    if shell_line(reading):
+        return True
     flagged = any(word.startswith("-") for word in rest)
     if not rest:
         return first in ALONE
     if first in ENGLISH_PROGRAMS and not (first == "go" and re.search(r"\.go\b|\./", line)):
         return flagged
     return flagged or rest[0] in SUBCOMMANDS or "/" in rest[0] or "." in rest[0].strip(".")
+
+
+def shell_line(reading: Reading) -> bool:
+    """Whether a request is a line that only a shell can read: a program first, then a pipe or a redirection."""
+    return _first(reading.text) in PROGRAMS and re.search(r"\s(?:\|\|?|&&|\d?>>?|<)\s", masked(reading)) is not None
 
 
 def whole(reading: Reading, start: int, end: int) -> str | None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 from pegboard_offline.entities import Reading
+from pegboard_offline.words import mended
 
 _YOU, _ME = "(?:you|u|ya|y'all)", "(?:i|we)"
-_WHETHER = "(?:if |whether |about )?"
+_WHETHER = (
+    rf"(?:(?:if|whether) {_YOU} (?:could|can|might|would) (?:(?:possibly|perhaps|please|maybe) )*(?:be able to )?|"
+    "if |whether |about )?"
+)
 _POLITE = re.compile(
     "(?:"
     + "|".join(
@@ -147,7 +151,20 @@ def plain(text: str) -> str:
         if not rest:
             break
         text = rest
+    text = mended(re.sub(r"^(?:wat|wut|wot|waht|whta)(?='?s?\s)", "what", text, flags=re.I))
     return _WANTS.sub("make " if re.search(r"\b(?:new|blank|empty)\b", text, re.I) else "show ", text, count=1)
+
+
+_HELP = re.compile(
+    r"\W*(?:(?:please\s+)?help(?:\s+me)?|what\s+(?:can|could)\s+(?:you|u|i|we)\s+(?:do|say|ask)(?:\s+(?:for\s+me|here|you))?|"
+    r"what\s+are\s+you\s+able\s+to\s+do|how\s+(?:do|can)\s+i\s+use\s+(?:you|this|it)|what\s+do\s+you\s+do)\W*",
+    re.I,
+)
+
+
+def wants_help(text: str) -> bool:
+    """Whether a request only asks what could be asked for."""
+    return _HELP.fullmatch(text) is not None
 
 
 def doubt(reading: Reading, writes: bool) -> str | None:

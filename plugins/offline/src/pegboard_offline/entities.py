@@ -187,7 +187,7 @@ def _named(text: str, start: int, end: int, tree: Tree, shouting: bool) -> Entit
         return Entity("ext", LANGUAGES.get(low, low), start, end)
     if low in LANGUAGES and _FILES_AFTER.match(after) and not _REV_BEFORE.search(before):
         return Entity("ext", LANGUAGES[low], start, end)
-    if _REV.fullmatch(chunk) and "/" not in chunk.split("..")[0] and chunk not in (".", "..", "..."):
+    if _REV.fullmatch(chunk) and "/" not in chunk.split("..")[0] and chunk.strip("./") and not chunk.startswith("../"):
         return Entity("rev", chunk, start, end)
     if _REV_BEFORE.search(before) and re.fullmatch(r"[\w./@{}^~-]*[\d/_-][\w./@{}^~-]*", chunk):
         return Entity("rev", chunk, start, end)

@@ -9,7 +9,9 @@ from pegboard_offline.commands import command, whole
 from pegboard_offline.entities import Entity, Kind, Reading, Tree
 from pegboard_offline.filled import Filled
 from pegboard_offline.lexicon import is_act, lemma
+from pegboard_offline.places import fill_folder, fill_listing, fill_place, folders
 from pegboard_offline.profile import Profile, Slot, Takes
+from pegboard_offline.windows import fill_window
 from pegboard_offline.writes import fill_edit
 
 _ENTITY_FOR: dict[Takes, tuple[Kind, ...]] = {
@@ -31,12 +33,16 @@ def fill(tool: Profile, reading: Reading, tree: Tree, lists: bool = True) -> Fil
         filled.exact = not filled.missing and any(aligned.slots(one.text, reading) for one in tool.examples)
     else:
         for slot in (slot for slot in tool.slots if slot.required):
-            if not _fill_slot(tool, slot, reading, tree, filled) and not _fill_listing(slot, reading, lists, filled):
+            if not _fill_slot(tool, slot, reading, tree, filled) and not fill_listing(slot, reading, lists, filled):
                 filled.missing.append(slot.name)
     if tool.nature == "list" and not tool.special:
-        _fill_folder(next(slot for slot in tool.slots if slot.takes == "list"), reading, filled)
+        fill_folder(next(slot for slot in tool.slots if slot.takes == "list"), reading, filled)
+    if tool.nature == "read" and not tool.special:
+        fill_window(tool, reading, filled)
     for slot in (slot for slot in tool.slots if not slot.required and slot.name not in filled.arguments):
         _fill_optional(tool, slot, reading, tree, filled)
+    if tool.nature == "search" and not tool.special and not filled.missing:
+        fill_place(tool, reading, filled)
     return filled
 
 
@@ -103,11 +109,11 @@ def _fill_slot(tool: Profile, slot: Slot, reading: Reading, tree: Tree, filled: 
         case "edit" | "net" | "revision":
             return filled.take(slot, filled.unused(reading, *_ENTITY_FOR[slot.takes]))
         case "list":
-            return filled.take(slot, _folders(reading, filled))
+            return filled.take(slot, folders(reading, filled))
         case "glob":
             found = targets.file_names(reading)
             if found is not None:
-                filled.used += reading.of("folder", "ext", "glob")
+                filled.used += [*targets.below(reading), *reading.of("ext", "glob")]
         case "regex":
             found = targets.pattern(reading)
         case "run":
@@ -129,49 +135,6 @@ def _readable(reading: Reading, filled: Filled) -> list[Entity]:
     if not re.match(r"\W*(?:read|cat|print|dump|head|tail)\b", reading.text, re.I):
         return []
     return [e for e in filled.unused(reading, "folder") if "/" in e.text and not e.text.endswith("/")]
-
-
-def _fill_listing(slot: Slot, reading: Reading, lists: bool, filled: Filled) -> bool:
-    """Where no tool lists folders, one that matches file names does: everything right below the folder."""
-    found = _folders(reading, filled)
-    if lists or slot.takes != "glob" or len(found) != 1 or found[0].kind != "folder":
-        return False
-    below = found[0].text.rstrip("/").removeprefix("./")
-    filled.put(slot, "*" if below in ("", ".") else f"{below}/*", (found[0].start, found[0].end), 0.8)
-    filled.used.append(found[0])
-    return True
-
-
-def _fill_folder(slot: Slot, reading: Reading, filled: Filled) -> None:
-    """The folder that a tool lists; the workspace root only where the request speaks of files or of "here"."""
-    if slot.name in filled.arguments or filled.take(slot, _folders(reading, filled)):
-        return
-    if re.search(
-        r"\b(?:files?|folders?|director(?:y|ies)|project|workspace|structure|layout|codebase|repo)\b|"
-        r"^\W*(?:ls|dir|tree)\W*$",
-        reading.bare,
-        re.I,
-    ):
-        filled.put(slot, slot.default if isinstance(slot.default, str) else ".", (0, 0))
-        if slot.name in filled.missing:
-            filled.missing.remove(slot.name)
-    elif slot.name not in filled.missing:
-        filled.missing.append(slot.name)
-
-
-def _folders(reading: Reading, filled: Filled) -> list[Entity]:
-    found = filled.unused(reading, "folder", "file")
-    found.sort(key=lambda entity: entity.kind != "folder")
-    if found:
-        return found
-    here = re.search(
-        r"\b(?:here|this (?:folder|directory|dir|project|repo)|(?:current|working|root|"
-        r"top.level) (?:folder|directory|dir)|cwd|"
-        r"project root)\b",
-        reading.bare,
-        re.I,
-    )
-    return [Entity("folder", ".", *here.span())] if here else []
 
 
 def _fill_optional(tool: Profile, slot: Slot, reading: Reading, tree: Tree, filled: Filled) -> None:
@@ -207,7 +170,9 @@ def _fill_choice(tool: Profile, slot: Slot, reading: Reading, filled: Filled) ->
         word[1].lower()
         for word in re.finditer(r"\b(?:which|what|only(?: the)?|just(?: the)?)\s+(\w+)", reading.bare, re.I)
     }
-    said = {word.lemma for word in reading.words if is_act(word.lemma) or word.lemma in asked} | set(reading.concepts)
+    words = [word for word in reading.words if not filled.covers(word.start, word.end)]
+    said = {word.lemma for word in words if is_act(word.lemma) or word.lemma in asked}
+    said |= {concept for word in words for concept in word.concepts}
     for value in slot.fixed:
         if value != slot.default and lemma(value.lower()) in said:
             filled.put(slot, value, (0, 0))

@@ -31,7 +31,7 @@ ACTS: dict[str, str] = {
         written contain contains preview head tail more less type output recite scroll study eyeball""",
     "check": "check verify validate ensure confirm",
     "list": "list ls enumerate browse tree listing dir overview layout structure",
-    "find": "find locate hunt spot discover identify whereabouts",
+    "find": "find locate hunt spot discover identify whereabouts exist exists",
     "search": """search grep rg ripgrep mention mentions mentioned mentioning occurrence occurrences occur occurs usage
         usages use uses used using reference references referenced referencing caller callers call calls called
         import imports imported define defines defined definition defining declare declared declaration containing
@@ -42,7 +42,7 @@ ACTS: dict[str, str] = {
     "make": "create write overwrite make add generate save touch put produce compose jot draft store stick slap chuck stuff",
     "change": """change edit replace swap substitute fix correct update modify alter turn rename convert adjust patch amend
         rewrite bump set tweak""",
-    "erase": """delete remove erase wipe rm unlink trash nuke destroy strip purge clear discard scrub zap shred kill""",
+    "erase": """delete remove erase wipe rm unlink trash nuke destroy purge discard scrub zap shred kill""",
     "move": "move copy mv cp duplicate relocate transfer backup archive zip unzip compress extract",
     "append": "append",
     "count": "count number total tally wc",
@@ -50,7 +50,7 @@ ACTS: dict[str, str] = {
 """Acts, and the words for them."""
 
 DEEDS = """commit push merge rebase stash checkout reset revert undo stage cherry-pick publish deploy release
-    install uninstall upgrade downgrade stop restart shutdown format reformat prettify clean tidy sync
+    install uninstall upgrade downgrade stop restart strip shutdown format reformat prettify clean clear tidy sync
     migrate compile empty fill finish resolve solve refactor implement build develop optimize optimise
     improve secure encrypt decrypt send email post buy order book pay"""
 """Acts that change something and are like no other: each is a concept of its own (`do:commit`), for examples to claim.
@@ -106,8 +106,8 @@ NEUTRAL = PARTS | bag(
     endpoint response reply result results answer details detail info information ending ends end ended starting
     starts start started begins beginning first last next local stored located live lives living sits found made
     good fine nice hidden python value values item items occurrence instance instances time times sec second seconds
-    minute moment section sentence paragraph bunch couple available exist exists existing kind together combined
-    alongside types type         quick quickly fast asap immediately straight away
+    minute moment section sentence paragraph bunch couple available existing kind together combined
+    alongside types type quick quickly fast asap immediately straight away
     simply body header instead note notes actual following given particular specific certain"""
 )
 """Words that neither choose nor count as unknown."""
@@ -135,6 +135,7 @@ PHRASES: tuple[tuple[str, str], ...] = (
         r"(?:do|does) (?:we|i|it|this (?:repo|project)|the (?:repo|project)) have(?: any)?|have (?:we|i) got(?: any)?",
         "find",
     ),
+    (r"^\W*(?:the )?lines? (?= *(?:\S+ )?(?:of|in|from)\b)|what(?:'s| is) (?:on|at|in) (?=lines? )", "see"),
     (r"round(?:ing)? up|fish(?:ing)? out", "find"),
     (r"look(?:ing|s)? for|keep an eye out for|hunt(?:ing)? (?:down|for)|turn up", "search"),
     (
@@ -160,9 +161,9 @@ PHRASES: tuple[tuple[str, str], ...] = (
         r"(?:the )?(?:first|last|top|next|beginning|start|rest|middle)(?: few| couple of| part| half)?(?: +lines?)? of",
         "see",
     ),
-    (r"any(?=(?: \S+| +) (?:left|in|under|anywhere|there|around|files|somewhere))", "find"),
+    (r"any(?=(?: \S+| +) (?:left|in|inside|within|under|below|beneath|anywhere|there|around|files|somewhere))", "find"),
     (r"(?:what|which)(?= {2,14}(?:files|scripts|modules|sources|documents|notebooks)\b)", "list"),
-    (r"clean(?:ing)? up|tidy(?:ing)? up|clear(?:ing)? out", "erase"),
+    (r"clean(?:ing)? up|tidy(?:ing)? up|clear(?:ing)? (?:out|up)", "do:clean"),
     (r"get rid of|take out|throw (?:away|out)|blow away", "erase"),
     (r"how many|number of", "count"),
     (
@@ -208,7 +209,7 @@ ACTS_OF: dict[str, dict[str, float]] = {
     "run": {"run": 1.0},
     "fetch": {"check": 0.8, "fetch": 1.0, "see": 0.9, "list": 0.2, "find": 0.2},
     "write": {"make": 1.0, "append": 0.9},
-    "replace": {"change": 1.0, "erase": 0.8, "make": 0.1},
+    "replace": {"change": 1.0, "erase": 0.8, "do:strip": 0.8, "make": 0.1},
 }
 """How well an act fits a tool whose declarations make it of this nature (`profile.nature`)."""
 

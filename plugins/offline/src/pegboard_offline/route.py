@@ -15,7 +15,7 @@ import msgspec
 from pegboard.models import ToolOffer
 
 from pegboard_offline.bags import bag
-from pegboard_offline.doubts import doubt, hedged, plain
+from pegboard_offline.doubts import doubt, hedged, plain, wants_help
 from pegboard_offline.entities import Entity, Reading, Tree, read
 from pegboard_offline.lexicon import STOP, SWEEPING, is_world_act
 from pegboard_offline.profile import Profile, profile
@@ -107,6 +107,8 @@ class Router:
 
     def _step(self, step: Step, offers: Sequence[ToolOffer], before: Reading | None) -> list[Choice]:
         """One step's choices: several only where one tool must be called for each of several files."""
+        if wants_help(step.text):
+            return [Choice(reason=UNSURE)]
         text = plain(step.text)
         reading = _resolved(read(text, self._tree), before, self._tree)
         candidates = ranked((self._profile(offer) for offer in offers), reading, self._tree)
@@ -122,10 +124,10 @@ class Router:
             near=near,
         )
         choice = replace(choice, reason=_objection(best, candidates, reading, step.said or step.text))
-        more = _further(best)
-        if choice.acts and more:
-            slot = next(slot for slot in best.tool.slots if slot.required)
-            return [choice, *(replace(choice, arguments={**choice.arguments, slot.name: e.text}) for e in more)]
+        name = _repeated(best)
+        if choice.acts and name is not None:
+            more = _further(best)
+            return [choice, *(replace(choice, arguments={**choice.arguments, name: e.text}) for e in more)]
         return [choice]
 
     def _profile(self, offer: ToolOffer) -> Profile:
@@ -180,12 +182,18 @@ def _beside_the_point(best: Scored) -> str:
 
 
 def _further(best: Scored) -> list[Entity]:
-    """What is left over and would be served by calling the same tool again: further files to read, pages to fetch."""
-    kinds = {"read": "file", "fetch": "url", "list": "folder"}
-    kind = kinds.get(best.tool.nature)
-    if best.tool.special or not best.tool.slots or not any(slot.required and not slot.many for slot in best.tool.slots):
-        return []
-    return [entity for entity in best.left if entity.kind == kind]
+    """What is left over and would be served by calling the same tool again: further files to read, folders to search."""
+    kinds = {"read": ("file",), "fetch": ("url",), "list": ("folder",), "search": ("folder", "file")}
+    served = kinds.get(best.tool.nature, ()) if _repeated(best) else ()
+    return [entity for entity in best.left if entity.kind in served]
+
+
+def _repeated(best: Scored) -> str | None:
+    """The parameter that each further thing would fill in a call of its own."""
+    tool = best.tool
+    slots = tool.slots_for("read", "list") if tool.nature == "search" else tool.required
+    slot = next((slot for slot in slots if not slot.many), None)
+    return slot.name if slot and not tool.special and slot.name in best.filled.arguments else None
 
 
 def _clean(text: str) -> str:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from pegboard_offline.bags import bag
+from pegboard_offline.commands import shell_line
 from pegboard_offline.entities import Entity, Reading, Tree
 from pegboard_offline.fill import fill
 from pegboard_offline.filled import Filled
-from pegboard_offline.lexicon import ACTS_OF, COMMON, PARTS, TOPICS, is_act, is_world_act, vocabulary
+from pegboard_offline.lexicon import ACTS_OF, COMMON, PARTS, STOP, TOPICS, is_act, is_world_act, vocabulary
 from pegboard_offline.profile import Profile
 from pegboard_offline.words import Word
 
@@ -70,7 +71,10 @@ def _scored(tool: Profile, reading: Reading, tree: Tree, lists: bool) -> Scored:
         score -= any(concept in OF_THEIR_OWN for word in loose for concept in word.concepts)
     else:
         score -= sum(1.2 if word.known else 2.5 for word in loose)
-    if (tool.special and own < OWN) or _forbidden(tool, asked, words, filled):
+    unfit = _forbidden(tool, asked, words, filled) or _no_such_deed(tool, asked, reading, filled, left)
+    if (tool.special and own < OWN) or unfit or _only_shown(tool, asked, reading, words, filled):
+        score -= 5
+    elif tool.nature != "run" and shell_line(reading):
         score -= 5
     return Scored(tool, filled, score, words, loose, left)
 
@@ -117,6 +121,8 @@ def _filled_well(tool: Profile, filled: Filled, left: list[Entity]) -> float:
     else:
         base = 0.6 + (0.1 if filled.arguments else 0.0)
     weights = {"quoted": 0.9, "url": 0.9, "rev": 0.9, "ident": 0.2, "number": 0.15, "ext": 0.4, "glob": 0.5}
+    if tool.nature in ("find", "list"):
+        weights["ident"] = 1.0  # what is in the files is sought, not their names
     return base - sum(weights.get(entity.kind, 0.5) for entity in left[:4])
 
 
@@ -181,6 +187,31 @@ def _alike(tool: Profile, words: list[Word]) -> float:
 
 def _weight(feature: str) -> float:
     return 1.0 if is_act(feature) else 1.5
+
+
+def _no_such_deed(tool: Profile, asked: list[str], reading: Reading, filled: Filled, left: list[Entity]) -> bool:
+    """Whether a file as such is to go or to get another name, where the tool only changes what is in it; or a folder is
+    to be made, where it only writes files."""
+    if tool.special or not filled.missing:
+        return False
+    if tool.nature == "replace":
+        return bool(filled.used) and (asked[:1] == ["erase"] or any(entity.kind == "file" for entity in left))
+    return tool.nature == "write" and not filled.used and any(word.lemma in _FOLDER for word in reading.words)
+
+
+_FOLDER = bag("folder directory dir subfolder")
+
+
+def _only_shown(tool: Profile, asked: list[str], reading: Reading, words: list[Word], filled: Filled) -> bool:
+    """Whether a literal is to be shown and nothing says that it is to be searched for: "read `make test`"."""
+    plain = all(word.concepts or word.text.lower() in STOP for word in words)
+    return (
+        tool.nature == "search"
+        and asked == ["see"]
+        and plain
+        and len(filled.arguments) == 1
+        and bool(reading.of("quoted", "code"))
+    )
 
 
 def _forbidden(tool: Profile, asked: list[str], words: list[Word], filled: Filled) -> bool:

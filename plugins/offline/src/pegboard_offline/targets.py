@@ -18,13 +18,16 @@ _LEAD = _SYMBOLS | bag(
     """all any every each the a an some me us occurrences occurrence mentions usages uses references of to for"""
 )
 _TAIL = bag(
-    """in inside under across within throughout anywhere everywhere through over from on at among please pls used
+    """in inside under below beneath across within throughout anywhere everywhere through over from on at among please pls used
     defined called imported declared mentioned set referenced invoked located live lives being come comes get gets
     is are and for now of raised these those this that right any anymore"""
 )
 _PLACED = bag(
     """used defined called imported declared set mentioned referenced invoked raised live lives come comes is are being"""
 )
+
+_NAMES = bag("function class variable method constant identifier symbol word string text phrase keyword decorator")
+_INSIDE = bag("in inside under below beneath within")
 
 _SEARCH_FOR = re.compile(
     r"\b(?:search(?:ing)?|scan|look(?:ing)?|hunt|seek|comb|sift|rg|grep|check|dig)\b[^?.;]{0,80}?\bfor\b", re.I
@@ -111,6 +114,12 @@ def _behind(text: str, at: int, frame: re.Pattern[str], reading: Reading, verbat
     if words[0][0].startswith(MASK):
         entity = next((e for e in reading.entities if e.start == start and e.end == end), None)
         return _either(entity, reading, verbatim) if entity is not None and _can_be_sought(entity, frame) else None
+    if (
+        frame is _FIND
+        and len(words) == 1
+        and (skipped & _NAMES or (ended in _INSIDE and _like_code(words[0][0], reading)))
+    ):
+        return Found(escaped(words[0][0]), (start, end), 0.9)
     if frame in (_ANY_NAME, _FIND) or (frame is _WHERE and ended not in _PLACED):
         return None
     if frame in (_MENTIONS, _WHERE) and skipped & {"the", "a", "an"} and not skipped & _SYMBOLS:
@@ -119,6 +128,11 @@ def _behind(text: str, at: int, frame: re.Pattern[str], reading: Reading, verbat
     if not _searchable(word, strict=frame in (_SEARCH, _FIND)):
         return None
     return Found(escaped(word), (start, end), 0.8 if len(words) == 1 else 0.6)
+
+
+def _like_code(word: str, reading: Reading) -> bool:
+    """Whether a bare word is written as names in code are, and a sentence's words are not: `Cart`, `SQL`."""
+    return word[:1].isupper() and not reading.text.isupper()
 
 
 def _can_be_sought(entity: Entity, frame: re.Pattern[str]) -> bool:
@@ -187,10 +201,20 @@ def file_names(reading: Reading) -> Found | None:
         return None
     if "/" in name.value:
         return name
-    folders = reading.of("folder")
-    below = folders[0].text.rstrip("/").removeprefix("./") if folders else ""
-    prefix = "" if below in ("", ".") else f"{below}/"
+    folders = [entity.text.rstrip("/").removeprefix("./") for entity in below(reading)]
+    folder = folders[0] if len(folders) == 1 else "{" + ",".join(folders) + "}" if folders else ""
+    prefix = "" if folder in ("", ".") else f"{folder}/"
     return Found(f"{prefix}**/{name.value}", name.span, name.sure)
+
+
+def below(reading: Reading) -> list[Entity]:
+    """The folder that file names are sought below; or several in a row, "src and lib"."""
+    folders = reading.of("folder")
+    row = folders[:1]
+    for entity in folders[1:]:
+        if re.fullmatch(r"\s*(?:,|(?:,\s*)?(?:and|or))\s*(?:the\s+|in\s+)?", reading.text[row[-1].end : entity.start], re.I):
+            row.append(entity)
+    return row
 
 
 def _name_pattern(reading: Reading) -> Found | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from pegboard_offline.lexicon import PHRASES, forms, is_world_act, known, lemma, vocabulary
+from pegboard_offline.lexicon import ACTS, PHRASES, forms, is_world_act, known, lemma, vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,30 @@ def words_of(bare: str) -> Iterator[Word]:
             concepts = tuple(concept for concept in concepts if concept not in _NO_ORDERS)
         first = False
         yield Word(bare[start:end], form, start, end, concepts, _is_known(match[0], form))
+
+
+@cache
+def _slips() -> dict[str, str]:
+    """What a slip of the finger makes of the verbs that change nothing: two letters swapped, one doubled, one left out of a
+    long word. What is a word itself stands for itself; what two verbs may come to stands for none."""
+    made: dict[str, set[str]] = {}
+    for act in ("see", "list", "find", "search"):
+        for word in ACTS[act].split()[:8]:
+            swaps = (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1))
+            doubles = (word[:at] + word[at] + word[at:] for at in range(len(word)))
+            short = (word[:at] + word[at + 1 :] for at in range(1, len(word)))
+            slips = {*swaps, *doubles, *(s for s in short if len(s) > 3 or not set(s) & set("aeiou"))}
+            for slip in slips:
+                if len(word) > 3 and not _is_known(slip, lemma(slip)):
+                    made.setdefault(slip, set()).add(word)
+    return {slip: words.pop() for slip, words in made.items() if len(words) == 1}
+
+
+def mended(text: str) -> str:
+    """A request whose first word is a misspelt verb of reading ("serach for"), with that word as it was meant."""
+    first = re.match(r"[a-z]+(?=\s)", text.lower())
+    meant = _slips().get(first[0]) if first else None
+    return f"{meant}{text[len(first[0]) :]}" if first and meant else text
 
 
 _NO_ORDERS = frozenset({"make", "change", "erase", "move", "append"})

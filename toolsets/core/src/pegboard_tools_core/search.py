@@ -135,7 +135,10 @@ async def grep(
     pattern: Annotated[str, msgspec.Meta(description="Regular expression, for one line", extra_json_schema=_REGEX)],
     ctx: Context,
     path: Annotated[str, Reads("File or folder to search")] = ".",
-    include: Annotated[str, msgspec.Meta(description="Only files like *.py or src/**/*.ts; ! in front: all but")] = "",
+    include: Annotated[
+        str,
+        msgspec.Meta(description="Only files like *.py or src/**/*.ts; ! in front: all but", extra_json_schema=_GLOB),
+    ] = "",
     ignore_case: bool = False,
     regex: Annotated[bool | None, msgspec.Meta(description="false: the pattern is plain text")] = None,
     output_mode: Literal["content", "files", "count"] = "content",
