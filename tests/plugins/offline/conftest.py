@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from pegboard.board import Board
 from pegboard.models import ToolOffer
 from pegboard_offline.lexicon import STOP, lemma
 from pegboard_offline.route import Choice
@@ -38,6 +39,14 @@ def core() -> Offers:
 def everything(core: Offers) -> Offers:
     """The core and stand-ins for what later sets bring."""
     return core + msgspec.convert(json.loads((HERE / "offers.json").read_text("utf-8"))["more"], Offers)
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Offers:
+    """The offers of the core tool set as it is installed."""
+    state = tmp_path_factory.mktemp("state")
+    board = Board.build(str(tmp_path_factory.mktemp("root")), user_file=state / "none.toml", environ={}, state=state)
+    return board.offers()
 
 
 @pytest.fixture(scope="session")
@@ -74,17 +83,17 @@ def chosen_right() -> Callable[[Choice, Row], bool]:
 
 
 @pytest.fixture(scope="session")
-def without_kin() -> Callable[[Offers, str], Offers]:
+def without_kin() -> Callable[..., Offers]:
     """Offers without every example that shares a word with a request, stop-words aside. Inflections count as the word."""
 
-    def words(text: str) -> set[str]:
+    def words(text: str, stop: frozenset[str]) -> set[str]:
         plain = re.findall(r"[a-z][\w'-]*", re.sub(r"\{\w+\}", " ", text.lower()))
-        return {form for word in plain if word not in STOP for form in (word, lemma(word))}
+        return {form for word in plain if word not in stop for form in (word, lemma(word))}
 
-    def leave_out(offers: Offers, request: str) -> Offers:
-        said = words(request)
+    def leave_out(offers: Offers, request: str, stop: frozenset[str] = STOP) -> Offers:
+        said = words(request, stop)
         return [
-            msgspec.structs.replace(offer, examples=tuple(e for e in offer.examples if not words(e) & said))
+            msgspec.structs.replace(offer, examples=tuple(e for e in offer.examples if not words(e, stop) & said))
             for offer in offers
         ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,41 +16,91 @@ ABOUT = "I am a router, not a language model: I match plain requests against wha
 BETTER = "An API key or a local model server gives you a real model."
 
 
-def result(reply: ToolReply) -> str:
-    """One result, told: what it comes to, then what it says."""
-    told = _excerpt(reply.text.removeprefix("Error: "))
+def result(reply: ToolReply, step: str = "") -> str:
+    """One result, told: how many there are where it is a list, then what it says. step: which of several it is."""
+    told = _excerpt(_to_the_person(reply.text.removeprefix("Error: ")))
+    which = f" ({step})" if step else ""
     if reply.outcome == "blocked":
-        return f"Not done, nothing was changed: {told}"
+        known = "" if re.search(r"\bnothing was\b", told, re.I) else ", nothing was changed"
+        return f"Not done{known}{which}: {told}"
     if reply.outcome == "interrupted":
-        return f"Interrupted before it ended; what it did until then is not known. {told}".rstrip()
+        known = "" if re.search(r"\bunknown\b", told) else " before it ended; what it did until then is not known"
+        return f"Interrupted{known}{which}: {told}".removesuffix(": ")
     if reply.outcome != "ok":
-        return f"That failed: {told}"
-    head = _summary(reply.data)
-    body = _excerpt(reply.text)
+        return f"That failed{which}: {told}"
+    body = _excerpt(reply.text) or _excerpt("\n".join(_facts(reply.data)))
     if not body:
-        body = "" if head else "Done; there is nothing to show."
-    return "\n".join(part for part in (head, body) if part)
+        return "Done; there is nothing to show."
+    return "\n".join(part for part in (_summary(reply.data, reply.text), body, *_notes(reply)) if part)
 
 
-def _summary(data: Any) -> str:
-    """A line of facts from the data: counts of its lists, and the numbers that stand beside a list."""
+def stopped(reply: ToolReply) -> bool:
+    """Whether what comes after a step must not be done: it failed, or the program it ran says that it failed."""
+    return reply.outcome != "ok" or (isinstance(reply.data, dict) and reply.data.get("exit_code", 0) != 0)
+
+
+_REWORDED = (
+    (r"\s*Ask the person for an alternative, or take another way(?: that does not need it)?\.", ""),
+    (r"; do not work around this with another tool(?=\.)", ""),
+    (r"\bask the person to (?=\w)", ""),
+    (r"\bthe person declined\b", "you declined"),
+    (r"\bin their own configuration\b", "in your own configuration"),
+)
+"""Refusals are worded for a language model, which would pass them on. Here the person reads them as they are."""
+
+
+def _to_the_person(text: str) -> str:
+    for pattern, instead in _REWORDED:
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+def _summary(data: Any, text: str) -> str:
+    """How many there are of what the text lists a line each, and the other counts that are not zero; else nothing."""
+    if isinstance(data, list):
+        return f"{_count(len(data), 'item')}:" if data else ""
     if not isinstance(data, dict):
-        return f"{_count(len(data), 'item')}:" if isinstance(data, list) else ""
-    facts = [_count(len(value), key) for key, value in data.items() if isinstance(value, list)]
-    if "exit_code" in data:
-        code = data["exit_code"]
-        facts.insert(0, f"exit code {code}" if code is not None else f"ended by signal {data.get('signal')}")
-    elif facts:
-        facts += [f"{value} {key.replace('_', ' ')}" for key, value in data.items() if type(value) is int]
-    return ", ".join(facts[:6]) + (":" if facts else "")
+        return ""
+    key = next((key for key, value in data.items() if isinstance(value, list)), None)
+    if key is None or not data[key] or not _listed(data[key][0], text):
+        return ""
+    more = [f"{value} {other.replace('_', ' ')}" for other, value in data.items() if type(value) is int and value]
+    return f"{', '.join([_count(len(data[key]), key), *more][:6])}:"
+
+
+def _listed(item: Any, text: str) -> bool:
+    """Whether a text begins with an item of a list, so that it is that list."""
+    named = next((value for value in item.values() if isinstance(value, str)), None) if isinstance(item, dict) else item
+    return isinstance(named, str) and named != "" and (not text.strip() or text.lstrip().startswith(named))
+
+
+def _facts(data: Any) -> list[str]:
+    """What data says by itself, a line each, where a tool says nothing in words."""
+    if isinstance(data, dict):
+        lists = [value for value in data.values() if isinstance(value, list)]
+        plain = {key: value for key, value in data.items() if type(value) in (int, str) and value != ""}
+        return [line for value in lists for line in _facts(value)] or [
+            f"{key.replace('_', ' ')}: {value}" for key, value in plain.items()
+        ]
+    if isinstance(data, list):
+        return [str(item) if not isinstance(item, dict) else ", ".join(_facts(item)) for item in data]
+    return []
+
+
+def _notes(reply: ToolReply) -> list[str]:
+    """Remarks of the data that the text leaves out: what stands in a list of texts beside the list that is told."""
+    if not isinstance(reply.data, dict):
+        return []
+    lists = [value for value in reply.data.values() if isinstance(value, list)]
+    return [note for value in lists[1:] for note in value if isinstance(note, str) and note not in reply.text]
 
 
 def _count(number: int, what: str) -> str:
-    """`3 hits`, `1 hit`, `no hits`: the name of a list is its plural."""
+    """`3 hits`, `1 hit`: the name of a list is its plural."""
     what = what.replace("_", " ")
     many = what if what.endswith("s") else f"{what}s"
     single = {"entries": "entry", "matches": "match"}.get(many, many.removesuffix("s"))
-    return f"no {many}" if number == 0 else f"1 {single}" if number == 1 else f"{number} {many}"
+    return f"1 {single}" if number == 1 else f"{number} {many}"
 
 
 def _excerpt(text: str) -> str:
@@ -62,10 +113,14 @@ def _excerpt(text: str) -> str:
 
 def final(plan: Plan, replies: Sequence[ToolReply]) -> str:
     """The answer to a whole request, or to as much of it as was done before something failed."""
-    parts = [result(reply) for reply in replies]
-    left = len(plan.choices) - len(replies)
+    many = len(plan.choices)
+    parts = [
+        result(reply, f"step {number} of {many}, {plan.steps[number - 1]}" if many > 1 else "")
+        for number, reply in enumerate(replies, 1)
+    ]
+    left = many - len(replies)
     if left > 0:
-        parts.append(f"I stopped there; not done: {'; '.join(dict.fromkeys(plan.steps[len(replies) :]))}.")
+        parts.append(f"Nothing further was run; not done: {'; '.join(dict.fromkeys(plan.steps[len(replies) :]))}.")
     elif any(word in remark.lower() for remark in plan.remarks for word in ("summar", "explain", "describe")):
         parts.append(f"I cannot put that into other words: {ABOUT.removeprefix('I am ').split(':')[0]}. {BETTER}")
     return "\n\n".join(parts)
@@ -85,7 +140,8 @@ def ask(plan: Plan, offers: Sequence[ToolOffer]) -> str:
         lines.append(
             f"I would use {offer.name}{f' with {known}' if known else ''}, but I need {wanted}; I never make that up."
         )
-        lines.append("Say it in quotes or between backticks.")
+        named = any(name in offer.touches for name in choice.missing)
+        lines.append("Say it again with that named." if named else "Say it in quotes or between backticks.")
     else:
         instead = _instead(choice, offers)
         if choice.near or choice.reason != UNSURE or len(plan.choices) > 1:

@@ -70,7 +70,7 @@ def _given(reading: Reading) -> Found | None:
     path = next((entity for entity in reading.of("file") if entity.start == start), None)
     if match and path is not None and first not in PROGRAMS:
         line = _as_script(line, path)
-    elif not (first in PROGRAMS or (line.startswith("./") and match)):
+    elif not (first in PROGRAMS or shell_line(reading) or (line.startswith("./") and match)):
         return None
     if "\n" in line or _prose(line, reading, start):
         return None
@@ -93,8 +93,9 @@ def _bare_command(line: str, first: str, reading: Reading) -> bool:
 
 
 def shell_line(reading: Reading) -> bool:
-    """Whether a request is a line that only a shell can read: a program first, then a pipe or a redirection."""
-    return _first(reading.text) in PROGRAMS and re.search(r"\s(?:\|\|?|&&|\d?>>?|<)\s", masked(reading)) is not None
+    """Whether a request is a line that only a shell can read: a program first, then a pipe, a redirection or an option."""
+    operator = re.search(r"\s(?:(?:\|\|?|&&|\d?>>?|<)\s|--?[A-Za-z])", masked(reading))
+    return operator is not None and _first(reading.text) in PROGRAMS | ENGLISH_PROGRAMS
 
 
 def whole(reading: Reading, start: int, end: int) -> str | None:

@@ -189,7 +189,11 @@ def _named(text: str, start: int, end: int, tree: Tree, shouting: bool) -> Entit
         return Entity("ext", LANGUAGES[low], start, end)
     if _REV.fullmatch(chunk) and "/" not in chunk.split("..")[0] and chunk.strip("./") and not chunk.startswith("../"):
         return Entity("rev", chunk, start, end)
-    if _REV_BEFORE.search(before) and re.fullmatch(r"[\w./@{}^~-]*[\d/_-][\w./@{}^~-]*", chunk):
+    if (
+        _REV_BEFORE.search(before)
+        and not chunk.startswith("-")
+        and re.fullmatch(r"[\w./@{}^~-]*[\d/_-][\w./@{}^~-]*", chunk)
+    ):
         return Entity("rev", chunk, start, end)
     path = _path(chunk, text, start, end, tree)
     if path == "file" and re.search(r"\b(?:every|each|all|any)\s+(?:the\s+)?$", before, re.I):
@@ -220,6 +224,8 @@ def _path(
     folder_said = bool(_FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before))
     plain = re.fullmatch(r"[\w-]+", chunk) is not None
     word = plain and (low in STOP or low in NEUTRAL)
+    if word and low in FOLDERS and _PLACE.search(before) and tree.kind(chunk) == "folder":
+        return "folder"  # "in scripts", where there is such a folder
     if not word or (folder_said and low in FOLDERS):
         shaped = not plain or folder_said or bool(_FILE_BEFORE.search(before)) or literal
         if shaped or chunk in (FILE_NAMES.values()) or _PLACE.search(_undetermined(before)):

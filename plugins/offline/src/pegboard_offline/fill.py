@@ -25,12 +25,11 @@ _ENTITY_FOR: dict[Takes, tuple[Kind, ...]] = {
 
 def fill(tool: Profile, reading: Reading, tree: Tree, lists: bool = True) -> Filled:
     """Fill a tool's parameters, required ones first. `lists`: another tool on offer lists folders."""
-    if (filled := _by_example(tool, reading)) is not None:
+    if (filled := _by_example(tool, reading, tree)) is not None:
         return filled
     filled = Filled()
     if tool.nature in ("write", "replace") and not tool.special:
         fill_edit(tool, reading, tree, filled)
-        filled.exact = not filled.missing and any(aligned.slots(one.text, reading) for one in tool.examples)
     else:
         for slot in (slot for slot in tool.slots if slot.required):
             if not _fill_slot(tool, slot, reading, tree, filled) and not fill_listing(slot, reading, lists, filled):
@@ -46,7 +45,7 @@ def fill(tool: Profile, reading: Reading, tree: Tree, lists: bool = True) -> Fil
     return filled
 
 
-def _by_example(tool: Profile, reading: Reading) -> Filled | None:
+def _by_example(tool: Profile, reading: Reading, tree: Tree) -> Filled | None:
     """The arguments of a request that is one of the tool's own examples, each slot holding what it takes."""
     if tool.nature in ("write", "replace"):
         return None
@@ -56,7 +55,7 @@ def _by_example(tool: Profile, reading: Reading) -> Filled | None:
             continue
         filled = Filled(exact=True)
         for slot in tool.slots:
-            if slot.name in spans and not _fill_span(slot, *spans[slot.name], reading, filled):
+            if slot.name in spans and not _fill_span(slot, *spans[slot.name], reading, tree, filled):
                 break
         else:
             if all(slot.name in filled.arguments for slot in tool.required):
@@ -64,7 +63,7 @@ def _by_example(tool: Profile, reading: Reading) -> Filled | None:
     return None
 
 
-def _fill_span(slot: Slot, start: int, end: int, reading: Reading, filled: Filled) -> bool:
+def _fill_span(slot: Slot, start: int, end: int, reading: Reading, tree: Tree, filled: Filled) -> bool:
     """Fill a parameter with one part of the request, if that can only be what it takes."""
     inside = [e for e in reading.entities if start <= e.start and e.end <= end]
     text, marked = texts.literal(reading, start, end)
@@ -77,6 +76,7 @@ def _fill_span(slot: Slot, start: int, end: int, reading: Reading, filled: Fille
                 or not inside
                 or any(e.kind not in kinds[:2] for e in inside)
                 or (len(inside) > 1 and not slot.many)
+                or (slot.takes == "read" and slot.required and any(tree.kind(e.text) == "folder" for e in inside))
             ):
                 return False
             return filled.take(slot, inside) and slot.name in filled.arguments

@@ -105,7 +105,7 @@ NEUTRAL = PARTS | bag(
     term terms keyword token comment comments root cwd top-level command cmd shell terminal program url link address
     endpoint response reply result results answer details detail info information ending ends end ended starting
     starts start started begins beginning first last next local stored located live lives living sits found made
-    good fine nice hidden python value values item items occurrence instance instances time times sec second seconds
+    good fine nice python value values item items occurrence instance instances time times sec second seconds
     minute moment section sentence paragraph bunch couple available existing kind together combined
     alongside types type quick quickly fast asap immediately straight away
     simply body header instead note notes actual following given particular specific certain"""
@@ -135,7 +135,8 @@ PHRASES: tuple[tuple[str, str], ...] = (
         r"(?:do|does) (?:we|i|it|this (?:repo|project)|the (?:repo|project)) have(?: any)?|have (?:we|i) got(?: any)?",
         "find",
     ),
-    (r"^\W*(?:the )?lines? (?= *(?:\S+ )?(?:of|in|from)\b)|what(?:'s| is) (?:on|at|in) (?=lines? )", "see"),
+    (r"^\W*(?:the )?lines?(?= +(?:\S+ )?(?:of|in|from)\b)|what(?:'s| is) (?:on|at|in)(?= lines? )", "see"),
+    (r"(?<!what )(?:does|do|did)(?= ).{0,80}? (?:contain|mention|include|use|have)", "search"),
     (r"round(?:ing)? up|fish(?:ing)? out", "find"),
     (r"look(?:ing|s)? for|keep an eye out for|hunt(?:ing)? (?:down|for)|turn up", "search"),
     (

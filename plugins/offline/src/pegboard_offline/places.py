@@ -9,25 +9,27 @@ from pegboard_offline.filled import Filled
 from pegboard_offline.lexicon import PARTS, TOPICS, known, lemma
 from pegboard_offline.names import LANGUAGES
 from pegboard_offline.profile import Profile, Slot
+from pegboard_offline.targets import below, under
 
 
 def fill_listing(slot: Slot, reading: Reading, lists: bool, filled: Filled) -> bool:
     """Where no tool lists folders, one that matches file names does: every file below the folder, if nothing but the
     folder is spoken of."""
-    found = folders(reading, filled)
-    if lists or slot.takes != "glob" or len(found) != 1 or found[0].kind != "folder" or _more_than_a_place(reading):
+    found = below(reading) or folders(reading, filled)
+    if lists or slot.takes != "glob" or any(entity.kind != "folder" for entity in found) or not found:
         return False
-    below = found[0].text.rstrip("/").removeprefix("./")
-    filled.put(slot, "**/*" if below in ("", ".") else f"{below}/**/*", (found[0].start, found[0].end), 0.8)
-    filled.used.append(found[0])
+    if _more_than_a_place(reading, found):
+        return False
+    filled.put(slot, under(found, "*"), (found[0].start, found[0].end), 0.8)
+    filled.used += found
     return True
 
 
-def _more_than_a_place(reading: Reading) -> bool:
+def _more_than_a_place(reading: Reading, places: list[Entity]) -> bool:
     """Whether a request names a thing beside the folder ("bugs in src"), or says to search it."""
     things = [word for word in reading.words if word.lemma in PARTS or not word.known]
     topics = [c for c in reading.concepts if (c in TOPICS and c != "git") or c == "search"]
-    return bool(things or topics) or len(reading.entities) > 1
+    return bool(things or topics) or any(entity not in places for entity in reading.entities)
 
 
 _LAST_PLACE = re.compile(
@@ -50,7 +52,8 @@ def fill_folder(slot: Slot, reading: Reading, filled: Filled) -> None:
     if slot.name in filled.arguments or filled.take(slot, folders(reading, filled)):
         return
     if re.search(
-        r"\b(?:files?|folders?|director(?:y|ies)|project|workspace|structure|layout|codebase|repo)\b|"
+        r"\b(?:files|(?<!the )(?<!this )(?<!that )file|folders?|director(?:y|ies)|project|workspace|structure|layout|"
+        r"codebase|repo)\b|"
         r"^\W*(?:ls|dir|tree)\W*$",
         reading.bare,
         re.I,

@@ -55,7 +55,7 @@ class OfflineProvider:
             pending = next((True for choice in plan.choices if choice.missing and not choice.reason), False)
             yield EndPart(asks_back=True, provider_data={PENDING: text} if pending else None)
             return
-        failed = bool(replies) and replies[-1].outcome != "ok"
+        failed = bool(replies) and answer.stopped(replies[-1])
         if plan.acts and not failed and len(replies) < len(plan.choices):
             choice = plan.choices[len(replies)]
             yield CallPart(WireCall(id=_fresh_id(request.messages), name=choice.tool or "", arguments=choice.arguments))

@@ -114,7 +114,7 @@ class Router:
         candidates = ranked((self._profile(offer) for offer in offers), reading, self._tree)
         near = tuple(one.tool.offer.name for one in candidates[:2] if one.score > 1.0)
         if not candidates or candidates[0].score < ENOUGH:
-            return [Choice(reason=doubt(reading, writes=False) or UNSURE, near=near)]
+            return [Choice(reason=doubt(reading, writes=False) or _nothing_fits(reading), near=near)]
         best = candidates[0]
         choice = Choice(
             tool=best.tool.offer.name,
@@ -135,6 +135,14 @@ class Router:
         if key not in self._profiles:
             self._profiles[key] = profile(offer)
         return self._profiles[key]
+
+
+def _nothing_fits(reading: Reading) -> str:
+    """What is said where no tool fits."""
+    if any(is_world_act(concept) and concept != "run" for concept in reading.concepts):
+        return "I know no way to do that with the tools on offer; nothing was changed."
+    named = next(iter(reading.entities), None)
+    return f"I am not sure what you want done with {named.text[:80]!r}." if named else UNSURE
 
 
 def _objection(best: Scored, candidates: list[Scored], reading: Reading, request: str) -> str:

@@ -22,8 +22,8 @@ from pegboard_offline.words import Word
 
 BEST = 5.5
 """About the highest score, short of a request that is an example."""
-OF_THEIR_OWN = frozenset({"diff", "state", "history", "commit", "blame", "branch"})
-"""Topics that no plain reader of files serves: the diff of a file is not its text."""
+OF_THEIR_OWN = frozenset({"diff", "state", "history", "commit", "blame", "branch", "web"})
+"""Topics that no plain reader of files serves: the diff of a file is not its text, and the web is not in files."""
 OWN = 0.35
 """How much of a special tool's own a request must name."""
 _YES_NO = bag("do does did is are was were has have")
@@ -72,9 +72,8 @@ def _scored(tool: Profile, reading: Reading, tree: Tree, lists: bool) -> Scored:
     else:
         score -= sum(1.2 if word.known else 2.5 for word in loose)
     unfit = _forbidden(tool, asked, words, filled) or _no_such_deed(tool, asked, reading, filled, left)
-    if (tool.special and own < OWN) or unfit or _only_shown(tool, asked, reading, words, filled):
-        score -= 5
-    elif tool.nature != "run" and shell_line(reading):
+    unfit = unfit or _only_shown(tool, asked, reading, words, filled) or (tool.nature != "run" and shell_line(reading))
+    if (tool.special and own < OWN) or unfit:
         score -= 5
     return Scored(tool, filled, score, words, loose, left)
 
@@ -99,7 +98,7 @@ def _act_fit(tool: Profile, asked: list[str], filled: Filled, own: float) -> flo
     """How well what is asked fits the tool: 0 to 1."""
     fits = ACTS_OF.get(tool.nature, {})
     best = max((fits.get(act, 0.0) * (1.0 if at == 0 else 0.8) for at, act in enumerate(asked)), default=0.0)
-    if tool.nature in ("run", "replace") and not filled.missing:
+    if _says_it_all(tool, filled):
         best = max(best, 0.9)  # a whole command line, or "this -> that", says by itself what is to be done
     if tool.special:
         shared = 1.0 if not asked or asked[0] in tool.acts else 0.5
@@ -109,11 +108,19 @@ def _act_fit(tool: Profile, asked: list[str], filled: Filled, own: float) -> flo
     return best
 
 
+def _says_it_all(tool: Profile, filled: Filled) -> bool:
+    """Whether a whole command line is given, or what is to be replaced with what."""
+    if tool.nature == "replace":
+        return all(slot.name in filled.arguments for slot in tool.required if slot.takes == "text")
+    return tool.nature == "run" and not filled.missing
+
+
 def _filled_well(tool: Profile, filled: Filled, left: list[Entity]) -> float:
     """How well the request's named things and the tool's parameters meet: at most 1."""
     needed = any(slot.required for slot in tool.slots)
     if filled.missing:
-        base = 0.5 if filled.used else -0.6
+        given = filled.used or any(slot.name in filled.arguments for slot in tool.required)
+        base = 0.5 if given else -0.6
     elif needed:
         base = filled.sure
         if any(slot.many and slot.required and len(filled.arguments[slot.name]) == 1 for slot in tool.slots):
@@ -122,7 +129,7 @@ def _filled_well(tool: Profile, filled: Filled, left: list[Entity]) -> float:
         base = 0.6 + (0.1 if filled.arguments else 0.0)
     weights = {"quoted": 0.9, "url": 0.9, "rev": 0.9, "ident": 0.2, "number": 0.15, "ext": 0.4, "glob": 0.5}
     if tool.nature in ("find", "list"):
-        weights["ident"] = 1.0  # what is in the files is sought, not their names
+        weights["ident"] = 1.5  # what is in the files is sought, not their names
     return base - sum(weights.get(entity.kind, 0.5) for entity in left[:4])
 
 
@@ -226,6 +233,6 @@ def _forbidden(tool: Profile, asked: list[str], words: list[Word], filled: Fille
             return not words or not (words[0].text.lower() in _YES_NO or any(c in tool.own for c in words[0].concepts))
         return asked[0] not in ("run", "check") and asked[0] not in tool.acts
     first = next((act for act in asked if is_world_act(act)), None)
-    if tool.nature in ("run", "replace") and not filled.missing:
+    if _says_it_all(tool, filled):
         return first not in (None, *ACTS_OF[tool.nature]) and tool.nature == "replace"
     return first is None or first not in ACTS_OF.get(tool.nature, {})

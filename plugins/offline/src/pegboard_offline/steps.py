@@ -41,6 +41,7 @@ _WEAK = re.compile(
     r"\s*(?:,\s*(?:and\s+)?|\band\s+|\bplus\s+|&\s+|[.!?]\s+(?:and\s+)?|\n+\s*(?:[-*]|\d+[.)])?\s*)(?:also\s+)?", re.I
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", re.M)
+_GO_AHEAD = re.compile(r"^\W*(?:(?:please|ok(?:ay)?|so|yes|now)\W+)*go\s+(?:right\s+)?ahead\s+and\s+", re.I)
 _PAIRED = re.compile(r"^(?:find|search|read|copy|cut|look|go|try|come)$", re.I)
 _REFERS = re.compile(
     r"\b(?:it|them|those|these|that|this|response|result|results|output|answer|page|matches|hits|one|"
@@ -66,7 +67,7 @@ class Step:
 
 def split(text: str, tree: Tree) -> list[Step]:
     """The steps of a request, in order. Text inside quotes is never cut; nor is text behind "that says"."""
-    text = _BULLET.sub("", text)
+    text = _GO_AHEAD.sub("", _BULLET.sub("", text))
     reading = read(text, tree)
     cuts = _cuts(reading, tree)
     parts = []

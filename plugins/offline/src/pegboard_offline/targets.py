@@ -18,8 +18,8 @@ _LEAD = _SYMBOLS | bag(
     """all any every each the a an some me us occurrences occurrence mentions usages uses references of to for"""
 )
 _TAIL = bag(
-    """in inside under below beneath across within throughout anywhere everywhere through over from on at among please pls used
-    defined called imported declared mentioned set referenced invoked located live lives being come comes get gets
+    """in inside under below beneath across within throughout anywhere everywhere through over from on at among please pls
+    used defined called imported declared mentioned set referenced invoked located live lives being come comes get gets
     is are and for now of raised these those this that right any anymore"""
 )
 _PLACED = bag(
@@ -177,7 +177,7 @@ def _searchable(words: str, strict: bool) -> bool:
         "you",
     ):
         return False
-    if strict and len(low) > 1:
+    if len(low) > 1 and (strict or "to" in low):
         return False
     return not all(word in STOP for word in low)
 
@@ -191,7 +191,9 @@ _HOLDS = re.compile(
     re.I,
 )
 _TESTS = re.compile(r"\btest(?:s|ing)?\s+(?:files?|modules?|scripts?)\b|\bunit\s+tests?\s+files?\b", re.I)
-_ANY = re.compile(r"\b(?:files?|everything|scripts?|documents?|modules?)\b", re.I)
+_ANY = re.compile(
+    r"\b(?:files|everything|scripts|documents|modules|(?:every|each|any|a)\s+(?:file|script|document|module))\b", re.I
+)
 
 
 def file_names(reading: Reading) -> Found | None:
@@ -201,10 +203,14 @@ def file_names(reading: Reading) -> Found | None:
         return None
     if "/" in name.value:
         return name
-    folders = [entity.text.rstrip("/").removeprefix("./") for entity in below(reading)]
-    folder = folders[0] if len(folders) == 1 else "{" + ",".join(folders) + "}" if folders else ""
-    prefix = "" if folder in ("", ".") else f"{folder}/"
-    return Found(f"{prefix}**/{name.value}", name.span, name.sure)
+    return Found(under(below(reading), name.value), name.span, name.sure)
+
+
+def under(folders: list[Entity], name: str) -> str:
+    """The pattern for files of a name at any depth below folders; below the workspace root when there are none."""
+    paths = [entity.text.rstrip("/").removeprefix("./") for entity in folders]
+    folder = paths[0] if len(paths) == 1 else "{" + ",".join(paths) + "}" if paths else ""
+    return f"**/{name}" if folder in ("", ".") else f"{folder}/**/{name}"
 
 
 def below(reading: Reading) -> list[Entity]:
@@ -212,7 +218,9 @@ def below(reading: Reading) -> list[Entity]:
     folders = reading.of("folder")
     row = folders[:1]
     for entity in folders[1:]:
-        if re.fullmatch(r"\s*(?:,|(?:,\s*)?(?:and|or))\s*(?:the\s+|in\s+)?", reading.text[row[-1].end : entity.start], re.I):
+        if re.fullmatch(
+            r"\s*(?:,|(?:,\s*)?(?:and|or))\s*(?:the\s+|in\s+)?", reading.text[row[-1].end : entity.start], re.I
+        ):
             row.append(entity)
     return row
 

@@ -14,7 +14,8 @@ _RANGE = re.compile(
     re.I,
 )
 _ONE = re.compile(
-    r"(?<!from )(?<!from the )(?<!at )(?<!after )(?<!with )(?<!past )\bline\s*(?:number\s+|no\.?\s*|#\s*)?(?P<first>\d{1,9})\b"
+    r"(?<!from )(?<!from the )(?<!at )(?<!after )(?<!with )(?<!past )"
+    r"\bline\s*(?:number\s+|no\.?\s*|#\s*)?(?P<first>\d{1,9})\b"
     r"(?!\s*(?:on|onwards?|and\s+(?:on|below|further|after|up)|\+|-))",
     re.I,
 )
@@ -38,8 +39,8 @@ def fill_window(tool: Profile, reading: Reading, filled: Filled) -> None:
     begin = int(match["first"])
     end = int(match.groupdict().get("last") or begin)
     if begin <= end:
-        filled.put(first, begin, match.span())
-        filled.put(count, end - begin + 1, match.span())
+        filled.put(first, begin, (match.start("first"), match.end()))
+        filled.put(count, end - begin + 1, (match.start("first"), match.end()))
         filled.used += [e for e in reading.of("number") if match.start() <= e.start and e.end <= match.end()]
 
 

@@ -31,9 +31,23 @@ def fill_edit(tool: Profile, reading: Reading, tree: Tree, filled: Filled) -> No
             filled.put(slot, *found[slot.name])
     if tool.nature == "write" and found:
         _guard_write(tool, reading, tree, path, filled)
+    filled.exact = not filled.missing and _as_an_example(tool, reading, path, filled)
     flags = [slot for slot in tool.slots_for("flag") if not slot.required and not slot.default]
     if tool.nature == "replace" and found and len(flags) == 1 and texts.everywhere(reading):
         filled.put(flags[0], True, (0, 0))  # the one switch of such a tool: each occurrence, not one
+
+
+def _as_an_example(tool: Profile, reading: Reading, path: Entity | None, filled: Filled) -> bool:
+    """Whether the request is one of the tool's examples, each slot holding what it was filled with and nothing else."""
+    for example in tool.examples:
+        spans = aligned.slots(example.text, reading)
+        if spans is None or path is None:
+            continue
+        held = {name: texts.literal(reading, *span)[0] for name, span in spans.items()}
+        named = reading.text[path.start : path.end]
+        if all(text in (filled.arguments.get(name), named) for name, text in held.items()):
+            return True
+    return False
 
 
 def _texts(tool: Profile, slots: list[Slot], reading: Reading, path: Entity | None) -> dict[str, tuple[str, Span]]:
