@@ -385,3 +385,38 @@ class TestPreview:
             text = failed(board.run(ask_change_answer(name, **arguments)))
             assert "a.txt was changed while you were asked. Nothing was written." in text
             assert path.read_bytes() == b"ONE\ntwo\n"
+
+
+class TestWhatWasApproved:
+    @pytest.mark.parametrize("how", ["file", "folder"])
+    def test_a_path_that_leads_elsewhere_once_it_was_approved_is_not_written(
+        self, pegboard_board: Callable[..., TestBoard], tmp_path: Path, how: str
+    ) -> None:
+        (tmp_path / "d").mkdir()
+        (tmp_path / "d/a.txt").write_text("one two\n")
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere/a.txt").write_text("one two\n")
+        board = pegboard_board(tools=TOOLS, answers="person")
+
+        async def swap_and_say_yes() -> None:
+            async for event in board.agent.events():
+                if isinstance(event, ApprovalAsked):
+                    if how == "file":
+                        (tmp_path / "d/a.txt").unlink()
+                        (tmp_path / "d/a.txt").symlink_to("../elsewhere/a.txt")
+                    else:
+                        (tmp_path / "d").rename(tmp_path / "old")
+                        (tmp_path / "d").symlink_to("elsewhere")
+                    await board.agent.send(port.Answer(id=event.id, granted=True))
+
+        async def go() -> Record:
+            answering = asyncio.create_task(swap_and_say_yes())
+            try:
+                arguments = {"path": "d/a.txt", "old_string": "two", "new_string": "three"}
+                return await board.agent.call("edit_file", arguments)
+            finally:
+                answering.cancel()
+
+        record = board.run(go())
+        assert (record.outcome, "leads elsewhere" in record.text) == ("error", True), record.text
+        assert (tmp_path / "elsewhere/a.txt").read_text() == "one two\n"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from pegboard.errors import DoorError
 from pegboard.kit.beneath import FOLDER_FLAGS, READ_FLAGS, Escapes, Walk, real_path
-from pegboard.kit.handles import OpenFile, Stamp
+from pegboard.kit.handles import Opened, OpenFile, Stamp
 from pegboard.kit.names import given
-from pegboard.kit.refusals import escape_error, meanwhile_error, special, system_error
+from pegboard.kit.refusals import changed_error, escape_error, meanwhile_error, special, system_error
 from pegboard.kit.workspace import SESSION, Route, Workspace
 
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
@@ -71,6 +71,23 @@ class Target:
             if opened.stamp != self.stamp:
                 raise meanwhile_error(self.at)
             yield opened
+
+    def compare(self, expect: Mapping[str, Opened], places: Collection[str], before: Stamp | None) -> None:
+        """The place must be the one that was decided on, and the file the one that was shown and that the caller read."""
+        # Of a link that is itself written (removed), `places` name where it leads.
+        inside = any(place in (".", self.at) or self.at.startswith(place + "/") for place in places)
+        if places and not self.is_link and not inside:
+            text = f"{self.at} is not where this call was to write: a path leads elsewhere now. Nothing was changed."
+            raise DoorError(text, reason="changed", path=self.at)
+        shown = expect.get(self.at)
+        if shown is not None and shown.stamp != self.stamp:
+            if shown.stamp is None or self.stamp is None:
+                raise changed_error(self.at)
+            with self.open() as opened:
+                if opened.digest() != shown.digest:
+                    raise changed_error(self.at)
+        if before is not None and before != self.stamp:
+            raise meanwhile_error(self.at)
 
     def check_writable(self) -> None:
         """Refuse a file that is read-only by its mode, for root too, or that this user may not write."""

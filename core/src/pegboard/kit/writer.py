@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
@@ -19,7 +19,7 @@ from pegboard.kit.changes import Change
 from pegboard.kit.edits import Plan, diff_of, plan_whole
 from pegboard.kit.handles import Opened, Stamp
 from pegboard.kit.hunks import Hunk, Span, difference, spans_of
-from pegboard.kit.refusals import changed_error, meanwhile_error, write_error
+from pegboard.kit.refusals import meanwhile_error, write_error
 from pegboard.kit.seen import Seen, holds_in, seen_edited, seen_written
 from pegboard.kit.settings import EditSettings
 from pegboard.kit.target import Target, target_of
@@ -33,9 +33,10 @@ def _go_on() -> None:
 class Writer:
     """Writes files of one workspace. `changes` lists what was done so far, in order.
 
-    `expect`: files whose preview was approved, as they were then. `alive` raises once the call was cancelled. `keep`:
-    the largest old content that is kept for undoing, in bytes. `undo_id`: the name under which whoever made the writer
-    keeps the changes; None where they are not kept.
+    `expect`: files whose preview was approved, as they were then. `places`: where the call was decided to write, by real
+    path; what is not there, or below it, is not written (empty: anywhere). `alive` raises once the call was cancelled.
+    `keep`: the largest old content that is kept for undoing, in bytes. `undo_id`: the name under which whoever made the
+    writer keeps the changes; None where they are not kept.
     """
 
     def __init__(
@@ -43,11 +44,13 @@ class Writer:
         workspace: Workspace,
         *,
         expect: Mapping[str, Opened] | None = None,
+        places: Collection[str] = (),
         alive: Callable[[], None] = _go_on,
         keep: int = EditSettings().max_bytes,
     ) -> None:
         self._workspace = workspace
         self._expect = expect or {}
+        self._places = places
         self._alive = alive
         self._keep = keep
         self._known: list[Callable[[Callable[[str], Seen | None]], Seen | None]] = []
@@ -173,7 +176,7 @@ class Writer:
     def _target(self, path: str, before: Stamp | None = None, *, follow: bool = True) -> Iterator[Target]:
         self._alive()
         with target_of(self._workspace, path, follow=follow) as target:
-            self._compare(target, before)
+            target.compare(self._expect, self._places, before)
             try:
                 target.check_writable()
                 yield target
@@ -181,18 +184,6 @@ class Writer:
                 raise meanwhile_error(target.at) from None
             except OSError as error:
                 raise write_error(error, target.at) from error
-
-    def _compare(self, target: Target, before: Stamp | None) -> None:
-        """The file must be the one that was shown, and the one that the caller read."""
-        shown = self._expect.get(target.at)
-        if shown is not None and shown.stamp != target.stamp:
-            if shown.stamp is None or target.stamp is None:
-                raise changed_error(target.at)
-            with target.open() as opened:
-                if opened.digest() != shown.digest:
-                    raise changed_error(target.at)
-        if before is not None and before != target.stamp:
-            raise meanwhile_error(target.at)
 
     def _existing(self, target: Target) -> os.stat_result:
         if target.info is None:
