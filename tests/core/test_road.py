@@ -69,7 +69,12 @@ def test_a_call_is_asked_started_and_finished_in_the_log_and_its_record_says_the
     assert {event.turn for event in board.events} == {None}
     assert (record.tool, record.requested, record.set) == ("put", "save", "test")
     assert (record.arguments, record.dropped) == ({"path": "a.txt", "text": "x"}, ["other"])
-    assert (record.outcome, record.block, record.why, record.text) == ("ok", None, None, "wrote a.txt")
+    assert (record.outcome, record.block, record.why, record.text) == (
+        "ok",
+        None,
+        None,
+        "wrote a.txt\n(ignored, put has no such parameter: other)",
+    )
     assert record.session == board.session.id
     assert record.duration_ms > 0
     for name in ("outcome", "block", "why", "text", "data", "truncated", "full_output", "dropped", "duration_ms"):

@@ -89,7 +89,9 @@ class Shape:
             if name in named:
                 self._convert(name, named[name], values, problems)
             elif declared.required:
-                problems.append(f"{name}: missing; expected {expected(declared.type)}")
+                meant = next((sent for sent in dropped if edit_distance(sent, name, 2) <= 2), None)
+                hint = f" ({meant} is no parameter; did you mean {name}?)" if meant else ""
+                problems.append(f"{name}: missing; expected {expected(declared.type)}{hint}")
         if problems:
             raise InvalidArguments(problems)
         try:

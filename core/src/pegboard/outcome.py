@@ -5,7 +5,7 @@ Every text says what happened, whether anything was changed, and what to do next
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -46,8 +46,9 @@ class Stopped(Exception):
 def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
     """A tool's return value, capped (decision 41)."""
     declared = grant.tool.declaration
+    ignored = ignored_text(grant.tool.name, grant.dropped, grant.tool.shape.names) if grant.dropped else ""
     if type(returned) is str and grant.sink is None and declared.note is None and len(returned) < caps.surely:
-        return Product(text=clean(returned))
+        return Product(text=clean(returned) + ignored)
     text, value, blocks = _parts(returned)
     text = clean(text)
     data, size = _plain(value)
@@ -63,7 +64,7 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
         data, truncated = None, True
     more = bool(getattr(value, "more", False) or getattr(value, "truncated", False))
     return Product(
-        text=capped.text,
+        text=capped.text + ignored,
         data=data,
         blocks=blocks,
         truncated=truncated or more,
@@ -130,6 +131,12 @@ def invalid_text(tool: str, problems: Sequence[str]) -> str:
     """The text for arguments that do not fit: a line for every wrong field."""
     lines = "\n".join(f"- {problem}" for problem in problems)
     return f"Error: invalid arguments for {tool}; nothing was run.\n{lines}\nCall it again with these corrected."
+
+
+def ignored_text(tool: str, dropped: Sequence[str], names: Collection[str]) -> str:
+    """A line below a result about arguments that no parameter takes (decision 42); null ones are not worth a word."""
+    unknown = [clean(name) for name in dropped if name not in names]
+    return f"\n(ignored, {tool} has no such parameter: {', '.join(unknown)})" if unknown else ""
 
 
 def stuck_text(tool: str) -> str:

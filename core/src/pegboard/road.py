@@ -25,9 +25,9 @@ from pegboard.arguments import InvalidArguments, Shaped
 from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Why
 from pegboard.desk import Desk
 from pegboard.errors import Interrupted, SessionError, ToolError
-from pegboard.events import AnyEvent, CallStarted, Note
+from pegboard.events import AnyEvent, Note
 from pegboard.guards import Guards
-from pegboard.hooks import Asked, Rewriter
+from pegboard.hooks import Rewriter
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
 from pegboard.outcome import (
@@ -217,19 +217,11 @@ class Road:
     async def approve(self, trip: Trip, tool: Tool, shaped: Shaped) -> Grant:
         """Ask where the decision says so. What is granted is these bytes, over files as they were shown."""
         assert trip.decision is not None
-        grant = Grant(tool=tool, call=trip.call, body=shaped.body, touches=trip.touches)
+        grant = Grant(tool=tool, call=trip.call, body=shaped.body, touches=trip.touches, dropped=shaped.dropped)
         if trip.decision.action == "ask":
             self.log(trip)
             preview = await self.runner.preview(grant) if self.desk.shows_preview else []
-            asked = Asked(
-                id=trip.call.id,
-                call=msgspec.convert(msgspec.to_builtins(trip.call), Call),
-                tool=tool.name,
-                touches=trip.touches.copy(),
-                decision=trip.decision,
-                preview=preview,
-            )
-            answer = await self.desk.approve(asked, turn=trip.turn, lane=trip.lane.name)
+            answer = await self.desk.approve(trip.question(preview), turn=trip.turn, lane=trip.lane.name)
             trip.decision = msgspec.structs.replace(trip.decision, answer=answer)
             if not answer.granted:
                 raise Stopped("denied", denied_text(f"{trip.decision.rule} asks", answer), trip.decision)
@@ -239,12 +231,8 @@ class Road:
         """Wait for the lane, then `call_started` with touches and decision: in the log before anything runs."""
         running = await trip.lane.enter(trip.call.id)
         grant.bind(running, turn=trip.turn, lane=trip.lane, again=self.travel)
-        assert trip.decision is not None
         try:
-            started = CallStarted(
-                turn=trip.turn, lane=trip.lane.name, id=trip.call.id, touches=trip.touches, decision=trip.decision
-            )
-            self.log(trip, started)
+            self.log(trip, trip.starting())
         except BaseException as error:
             trip.lane.leave(trip.call.id)
             if isinstance(error, SessionError):

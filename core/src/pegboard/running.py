@@ -45,6 +45,7 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
     call: Call
     body: bytes
     touches: list[Touch]
+    dropped: tuple[str, ...] = ()
     shown: Mapping[str, Opened] = {}
     running: Running = msgspec.field(default_factory=lambda: Running(None))
     turn: int | None = None

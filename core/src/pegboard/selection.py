@@ -12,7 +12,7 @@ from pegboard import plugins
 from pegboard.config.load import Loaded
 from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.entries import Entry
-from pegboard.errors import PluginError
+from pegboard.errors import ConfigError, PluginError
 from pegboard.registry import Registry, SetInfo, matches
 from pegboard.tooling import BadTool, Tool
 
@@ -41,6 +41,8 @@ def is_on(entry: Entry, loaded: Loaded, without_guard: frozenset[str]) -> bool:
 
 def insist_on_guards(plugged: plugins.Loaded) -> None:
     for failure in plugged.failures:
+        if failure.entry.group == "pegboard.guards" and failure.what == "settings":
+            raise ConfigError(f"{failure.error}; nothing was started without the guard {failure.entry.name!r}")
         if failure.entry.group == "pegboard.guards":
             raise PluginError(
                 failure.entry.name,

@@ -9,8 +9,10 @@ import msgspec
 
 from pegboard.activity import summary_of
 from pegboard.arguments import Shaped
+from pegboard.blocks import AnyBlock
 from pegboard.calls import Ask, BlockName, Call, Decision, OutcomeName, Record, Touch, Why
-from pegboard.events import CallAsked, CallFinished
+from pegboard.events import CallAsked, CallFinished, CallStarted
+from pegboard.hooks import Asked
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
 from pegboard.outcome import Product
@@ -56,6 +58,25 @@ class Trip(msgspec.Struct, gc=False):
             set=tool.set if tool else None,
             arguments=call.arguments,
             summary=summary_of(tool, call.name, call.arguments),
+        )
+
+    def question(self, preview: list[AnyBlock]) -> Asked:
+        """What an approver is asked: a copy of its own, so that looking at it cannot change it."""
+        assert self.decision is not None and self.tool is not None
+        return Asked(
+            id=self.call.id,
+            call=msgspec.convert(msgspec.to_builtins(self.call), Call),
+            tool=self.tool.name,
+            touches=self.touches.copy(),
+            decision=self.decision,
+            preview=preview,
+        )
+
+    def starting(self) -> CallStarted:
+        """`call_started`, as it goes to the log before anything runs."""
+        assert self.decision is not None
+        return CallStarted(
+            turn=self.turn, lane=self.lane.name, id=self.call.id, touches=self.touches, decision=self.decision
         )
 
     def rename(self, name: str, shaped: Shaped) -> None:
