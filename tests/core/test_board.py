@@ -413,3 +413,12 @@ def test_agents_of_one_board_share_it_and_keep_their_sessions_apart(build: Calla
 def test_a_call_is_a_value() -> None:
     with pytest.raises(AttributeError):
         Call(id="c1", name="x").name = "y"  # type: ignore[misc]
+
+
+@pytest.mark.row("U-023", "S-049")
+def test_an_engine_that_must_be_rg_and_is_not_there_stops_the_start(tmp_path: Path) -> None:
+    missing = {"search.engine": "rg", "search.rg": str(tmp_path / "no-such-rg")}
+    with pytest.raises(ConfigError, match="ripgrep 14 or newer"):
+        TestBoard(tmp_path, settings=missing)
+    TestBoard(tmp_path, settings={**missing, "search.engine": "auto"}).close()
+    TestBoard(tmp_path, settings={"search.engine": "rg"}).close()

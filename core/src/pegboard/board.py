@@ -34,7 +34,7 @@ from pegboard.providers import load_provider
 from pegboard.registry import Registry
 from pegboard.road import Road
 from pegboard.running import Runner
-from pegboard.selection import idle_rules, insist_on_guards, is_on, register, unknown_sets, where
+from pegboard.selection import idle_rules, insist_on_guards, insist_on_rg, is_on, register, unknown_sets, where
 from pegboard.session import Session
 from pegboard.tooling import Tool
 from pegboard.touches import kinds_in
@@ -114,6 +114,7 @@ class Board:
         tables = {name: where(loaded, name) for name in loaded.config.tables}
         plugged = plugins.load_all(chosen, loaded.config.tables, tables)
         insist_on_guards(plugged)
+        insist_on_rg(loaded.config.search)
         registry = register(plugged, entries, loaded, notes)
         absent = [e.name for e in entries if e.group == "pegboard.guards" and e.name in skipped]
         notes += [f"without the guard {name!r}, as asked: what it protects is not protected" for name in absent]

@@ -13,6 +13,7 @@ from pegboard.config.load import Loaded
 from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.entries import Entry
 from pegboard.errors import ConfigError, PluginError
+from pegboard.kit.settings import SearchSettings
 from pegboard.registry import Registry, SetInfo, matches
 from pegboard.tooling import BadTool, Tool
 
@@ -50,6 +51,23 @@ def insist_on_guards(plugged: plugins.Loaded) -> None:
                 f"protect something. Mend or uninstall {failure.entry.distribution}, "
                 f"or start with --without-guard {failure.entry.name}.",
             )
+
+
+def insist_on_rg(search: SearchSettings) -> None:
+    """`search.engine = "rg"` means no slower walker: a missing or old rg is told of before anything starts.
+
+    Raises:
+        ConfigError: there is no rg of version 14 or newer.
+    """
+    if search.engine == "rg":
+        import asyncio
+        from concurrent.futures import ThreadPoolExecutor
+
+        from pegboard.kit import process
+        from pegboard.kit.walk.engine import find_rg
+
+        with ThreadPoolExecutor(1) as pool:  # a loop may run here already
+            pool.submit(asyncio.run, find_rg(search, process.run)).result()
 
 
 def register(plugged: plugins.Loaded, entries: Sequence[Entry], loaded: Loaded, notes: list[str]) -> Registry:

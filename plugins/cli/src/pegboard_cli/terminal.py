@@ -1,17 +1,17 @@
 r"""What may reach a terminal. Text of models, tools and files is never trusted to be only text.
 
-`strip` takes out escape sequences and control characters (answers, results, output as it comes). `visible` shows them
-instead (prompts, diffs, activity lines): a person who decides must see every character that is there, so controls,
-zero-width and bidirectional characters and odd spaces become `\x1b`, `\u202e` and the like.
+Nothing is taken out, for what is not shown cannot be judged: controls, zero-width and bidirectional characters become
+`\x1b`, `\u202e` and the like. `visible` does it within a line, where a person decides (prompts, diffs, activity lines), and
+spells odd spaces too; `spelled` does it in texts of several lines (answers, results). What a command printed may lose its
+colours, and nothing else: `command_output`.
 """
 
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
-_SUSPECT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_STRING_STARTS = "PX]^_"
-_C1_STRINGS = "\x90\x98\x9d\x9e\x9f"
+_HARMLESS = re.compile(r"[\t\n\x20-\x7e]*")
 _BLANK = {0x00AD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
 """Characters that Python calls printable, or that some terminals draw as nothing."""
 _IGNORABLE = (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0000, 0xE1000))
@@ -41,19 +41,21 @@ def plain(text: str) -> str:
 class _Shown(dict[int, str]):
     """A table for `str.translate` that fills itself."""
 
-    def __init__(self, keep: str, colour: bool) -> None:
+    def __init__(self, keep: str, colour: bool, *, spaces: bool = False) -> None:
         super().__init__({ord(char): char for char in keep})
         self._colour = colour
+        self._spaces = spaces
 
     def __missing__(self, point: int) -> str:
         char = chr(point)
-        hidden = not char.isprintable() or point in _BLANK or any(point in block for block in _IGNORABLE)
+        hidden = not (char.isprintable() or self._spaces and category(char) == "Zs") or point in _BLANK or any(point in block for block in _IGNORABLE)
         shown = char if not hidden else f"{MARK}{code(char)}{UNMARK}" if self._colour else code(char)
         self[point] = shown
         return shown
 
 
 _TABLES: dict[tuple[str, bool], _Shown] = {}
+_OUTPUT = _Shown("\n\t", False, spaces=True)
 
 
 def visible(text: str, *, keep: str = "", colour: bool = False) -> str:
@@ -67,73 +69,35 @@ def visible(text: str, *, keep: str = "", colour: bool = False) -> str:
     return text.translate(table)
 
 
-def strip(text: str) -> str:
-    """Text without escape sequences and without control characters other than newline and tab."""
-    return Stripper().feed(text)
+_COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
 
 
-class Stripper:
-    """`strip` for text that comes in pieces: a sequence may begin in one piece and end in the next.
-
-    A sequence that is broken off ends where its form does, and one that never ends (a title, say) ends with its line:
-    nothing more than that can be hidden by it. A carriage return counts as the end of a line."""
+class Speller:
+    """`spelled` for text that comes in pieces: a line end of two characters may begin in one and end in the next."""
 
     def __init__(self) -> None:
-        self._state = "text"
-        self._after_return = False
+        self._held = ""
 
     def feed(self, piece: str) -> str:
-        """The part of this piece that may be shown."""
-        if self._state == "text" and not self._after_return and not _SUSPECT.search(piece):
-            return piece
-        return "".join(map(self._next, piece))
+        """The part of what came so far that may be shown now."""
+        text = self._held + piece
+        self._held = "\r" if text.endswith("\r") else ""
+        return spelled(text.removesuffix("\r") if self._held else text)
 
-    def _next(self, char: str) -> str:
-        if self._state != "text":
-            if self._inside(char):
-                return ""
-            self._state = "text"
-        after_return, self._after_return = self._after_return, char == "\r"
-        if char == "\r":
-            return "\n"
-        if char == "\n":
-            return "" if after_return else char
-        return self._outside(char)
+    def end(self) -> str:
+        """What was held back."""
+        held, self._held = self._held, ""
+        return visible(held)
 
-    def _outside(self, char: str) -> str:
-        if char == "\x1b":
-            self._state = "escape"
-        elif char == "\x9b":
-            self._state = "csi"
-        elif char in _C1_STRINGS:
-            self._state = "string"
-        elif char == "\t" or not _SUSPECT.match(char):
-            return char
-        elif char >= "\ud800":
-            return code(char)
-        return ""
 
-    def _inside(self, char: str) -> bool:
-        """Whether the character belongs to the sequence that is open; sets what comes after it."""
-        match self._state:
-            case "escape" if char == "[":
-                self._state = "csi"
-            case "escape" if char in _STRING_STARTS:
-                self._state = "string"
-            case "escape" | "intermediate" if " " <= char <= "/":
-                self._state = "intermediate"
-            case "escape" | "intermediate" if "0" <= char <= "~":
-                self._state = "text"
-            case "csi" if " " <= char <= "?":
-                pass
-            case "csi" if "@" <= char <= "~":
-                self._state = "text"
-            case "string" if char in "\x07\x18\x1a\x9c":
-                self._state = "text"
-            case "string" if char == "\x1b":
-                self._state = "escape"  # ESC \ ends it; any other sequence ends it too
-            case "string" if char not in "\r\n":
-                pass
-            case _:
-                return False
-        return True
+def spelled(text: str) -> str:
+    r"""Text of several lines in which nothing hides: answers, results and the like. Every escape sequence, control, mark of
+    direction and character without a width is spelled out. A line may end with `\r\n`; odd spaces stay as they are."""
+    if text.isascii() and _HARMLESS.fullmatch(text):
+        return text
+    return text.replace("\r\n", "\n").translate(_OUTPUT)
+
+
+def command_output(text: str) -> str:
+    """`spelled` for what a command printed, without its colours: whole, well-formed ones go, all else is spelled out."""
+    return spelled(_COLOUR.sub("", text))
