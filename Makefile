@@ -17,7 +17,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14 p
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types imports sizes format docs bench record dist pins clean distclean
+.PHONY: help setup plugin demo test check lint types imports sizes format docs bench record dist pins clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
@@ -39,6 +39,10 @@ $(STAMP): $(UV) $(PROJECT_FILES)
 		--group dev $(MEMBERS:%=-e ./%) -e .
 	@$(BIN)/python -m compileall -q -j 0 "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" $(MEMBERS:%=%/src)
 	@touch $@
+
+plugin: $(STAMP)  ## a plugin of your own into .venv, editable: PLUGIN=path/to/its/folder
+	@test -f "$(PLUGIN)/pyproject.toml" || { echo "PLUGIN=path/to/its/folder: there is no pyproject.toml in '$(PLUGIN)'. Nothing was installed." >&2; exit 1; }
+	@$(UV) pip install --quiet --python .venv -c constraints.txt -b constraints.txt -e "$(abspath $(PLUGIN))"
 
 # The request reaches the script as it was typed: `$` means nothing to make.
 override REQUEST := $(value REQUEST)

@@ -82,8 +82,8 @@ class Cli:
             text=True,
         )
 
-    def terminal(self, *args: str, **environ: str) -> pexpect.spawn[str]:
-        """On a pseudo-terminal of 24 by 200, as a person sees it."""
+    def terminal(self, *args: str, dimensions: tuple[int, int] = (24, 200), **environ: str) -> pexpect.spawn[str]:
+        """On a pseudo-terminal, as a person sees it; `dimensions`: its lines and columns."""
         child = pexpect.spawn(
             str(PROGRAM),
             list(args),
@@ -91,7 +91,7 @@ class Cli:
             env=self.environ | {"TERM": "xterm"} | environ,
             encoding="utf-8",
             timeout=20,
-            dimensions=(24, 200),
+            dimensions=dimensions,
         )
         child.delaybeforesend = 0.02
         return child

@@ -36,7 +36,7 @@ def asks(name: str, **arguments: Any) -> dict[str, Any]:
 def test_a_prompt_shows_the_call_the_file_its_diff_and_the_keys(cli: Any) -> None:
     cli.script(asks("poke", path="a.py", text="new one\nnew two"), HELLO)
     child = cli.terminal("run", "go")
-    child.expect(r"Allow once\? \[y\]es / \[n\]o")
+    child.expect(r"Allow once\? \[y\]es / \[N\]o")
     before = child.before
     child.sendline("n")
     assert ended(child) == 0
@@ -171,10 +171,10 @@ def test_no_color_is_honoured(cli: Any) -> None:
 
 
 def test_the_answer_streams_without_what_a_terminal_would_obey(cli: Any) -> None:
-    cli.script({"text": "one \x1b[31mtwo\x1b]0;title\x07 three\n"})
+    cli.script({"text": "one \x1b[31mtwo\x1b]0;title\x07 \u202ethree\n"})
     child = cli.terminal("run", "go")
     child.expect(pexpect.EOF)
-    assert "one two three\r\n" in child.before and child.before.count("one") == 1
+    assert "one \\x1b[31mtwo\\x1b]0;title\\x07 \\u202ethree\r\n" in child.before and child.before.count("one") == 1
 
 
 def test_a_call_at_a_terminal_asks_too(cli: Any) -> None:
@@ -247,6 +247,66 @@ def test_the_tail_of_a_running_command_is_shown_and_taken_away(cli: Any) -> None
     assert "step 3" in after, "the whole result is shown when it is over: the tool echoes"
 
 
+def on_dumb_terminal(cli: Any, *args: str) -> list[str]:
+    child = cli.terminal(*args, TERM="dumb")
+    child.expect(pexpect.EOF)
+    return [line.strip() for line in child.before.split("\r\n")]
+
+
+@pytest.mark.parametrize("answer", ["one\ntwo\n", "one\ntwo\n(exit code 0)", "tw"])
+def test_a_result_that_the_answer_repeats_is_shown_once(cli: Any, answer: str) -> None:
+    cli.script(asks("execute", command="echo one; echo two"), {"text": answer})
+    lines = on_dumb_terminal(cli, "run", "go", "--yes")
+    assert (lines.count("one"), lines.count("two")) == (1, 1)
+    assert "\n".join(lines).strip().endswith(answer.strip())
+
+
+def test_a_result_in_an_answer_loses_its_colours_as_alone(cli: Any) -> None:
+    cli.script(asks("execute", command="printf '\\033[31mred\\033[2Kone'"), {"text": "\x1b[31mred\x1b[2Kone"})
+    lines = on_dumb_terminal(cli, "run", "go", "--yes")
+    assert [line for line in lines if line.endswith("one")] == ["red\\x1b[2Kone"]
+
+
+def test_a_result_is_shown_before_an_answer_that_only_begins_like_it(cli: Any) -> None:
+    cli.script(asks("execute", command="echo one; echo two"), {"text": "one\nmore"})
+    assert "\n".join(on_dumb_terminal(cli, "run", "go", "--yes")).strip().endswith("one\ntwo\none\nmore")
+
+
+def test_a_result_is_shown_when_another_call_follows(cli: Any) -> None:
+    cli.script(asks("execute", command="echo one"), asks("peek", path="a"), {"text": "one\n"})
+    lines = on_dumb_terminal(cli, "run", "go", "--yes")
+    assert lines.count("one") == 2 and lines.index("one") < lines.index("← Read a")
+
+
+def test_a_refusal_is_named_in_one_line(cli: Any) -> None:
+    cli.script(asks("gated", text="x"), HELLO)
+    child = cli.terminal("run", "go", NO_COLOR="1")
+    child.expect(QUESTION)
+    child.sendline("n because of the rain")
+    child.expect(pexpect.EOF)
+    assert "! Error: declined by you: of the rain" in plain(child.before).split("\n")
+
+
+@pytest.mark.parametrize("command", ["run", "tool"])
+def test_ctrl_d_means_no_and_ends_the_line(cli: Any, command: str) -> None:
+    cli.script(asks("gated", text="x"), HELLO)
+    child = cli.terminal(*(["run", "go"] if command == "run" else ["tool", "gated", "text=x"]), NO_COLOR="1")
+    child.expect(QUESTION)
+    child.expect(r"\.\.\.\"\) ")
+    child.sendeof()
+    child.expect(pexpect.EOF)
+    assert plain(child.before).lstrip("\x04\b^D").startswith("\n")
+
+
+def test_ctrl_c_ends_the_line_that_it_is_shown_on(cli: Any) -> None:
+    cli.script({"text": "thinking\n", "sleep": 60})
+    child = cli.terminal("run", "go", TERM="dumb")
+    child.expect("thinking\r\n")
+    child.sendintr()
+    child.expect(pexpect.EOF)
+    assert child.before.startswith("^C\r\n")
+
+
 @pytest.mark.parametrize(
     "environ", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "ascii"}]
 )
@@ -268,4 +328,4 @@ def test_standard_error_in_a_file_means_nobody_is_there_to_ask(cli: Any) -> None
         env=cli.environ,
     )
     child.expect(pexpect.EOF)
-    assert not (cli.root / "a").exists() and "no one to ask" in (cli.root / "err.txt").read_text("utf-8")
+    assert not (cli.root / "a").exists() and "nobody to ask" in (cli.root / "err.txt").read_text("utf-8")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
 
@@ -43,6 +45,73 @@ def test_the_whole_plugin_of_the_readme_is_the_example() -> None:
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text("utf-8"))["project"]
     entries = [table["project"]["entry-points"] for table in map(tomllib.loads, blocks("toml")) if "project" in table]
     assert entries == [project["entry-points"]]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The Makefile with an environment of its own, in which only pegboard's core counts as installed."""
+    make, uv = shutil.which("make"), ROOT / ".tools" / "bin" / "uv"
+    if make is None or not uv.exists():
+        pytest.skip("make, or what `make setup` installs, is missing")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
+    [site] = (tmp_path / ".venv").glob("[Ll]ib/python*/site-packages")
+    installed = Path(sysconfig.get_path("purelib"))
+    (site / "all.pth").write_text(f"import site; site.addsitedir({str(installed)!r})\n")
+    for info in [*installed.glob("pegboard_core-*.dist-info"), *installed.glob("msgspec-*.dist-info")]:
+        shutil.copytree(info, site / info.name)
+    (tmp_path / ".tools" / "bin").mkdir(parents=True)
+    (tmp_path / ".tools" / "bin" / "uv").symlink_to(uv)
+    for name in ("Makefile", "constraints.txt", "pyproject.toml"):
+        shutil.copyfile(ROOT / name, tmp_path / name)
+        os.utime(tmp_path / name, (1, 1))  # older than uv, which is older than the stamp: there is nothing to set up
+    (tmp_path / ".venv" / ".setup").touch()
+    return tmp_path
+
+
+def installed_by_make(checkout: Path, plugin: str) -> subprocess.CompletedProcess[str]:
+    """`make plugin PLUGIN=...`, without a network: what builds it is in uv's cache since `make setup`."""
+    done = subprocess.run(
+        ["make", "-s", "plugin", f"PLUGIN={plugin}"],
+        cwd=checkout,
+        env=os.environ | {"UV_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    if "network" in done.stderr and "disabled" in done.stderr:
+        pytest.skip("uv has not what builds a plugin in its cache")
+    return done
+
+
+@pytest.mark.parametrize("written", [True, False], ids=["README.md", "examples/word-count/README.md"])
+def test_a_plugin_is_installed_as_the_page_says(checkout: Path, written: bool) -> None:
+    page = ROOT / ("README.md" if written else "examples/word-count/README.md")
+    [where] = re.findall(r"`make plugin PLUGIN=(\S+)`", page.read_text("utf-8"))
+    folder = checkout / where
+    if written:
+        folder.mkdir(parents=True)
+        [module] = [block for block in blocks("python") if "@hookimpl" in block]
+        [project] = [block for block in blocks("toml") if "[project]" in block]
+        (folder / "pegboard_words.py").write_text(module, "utf-8")
+        (folder / "pyproject.toml").write_text(project, "utf-8")
+    else:
+        shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    done = installed_by_make(checkout, where)
+    assert done.returncode == 0, done.stderr
+    (checkout / "notes.txt").write_text("one two three")
+    called = subprocess.run(
+        [checkout / ".venv/bin/python", "-m", "pegboard_cli.main", "tool", "word_count", "path=notes.txt"],
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert called.stdout == "3\n", called.stderr
+
+
+def test_a_folder_that_is_no_plugin_is_told_of(checkout: Path) -> None:
+    done = installed_by_make(checkout, "nosuch")
+    assert done.returncode != 0 and "Nothing was installed" in done.stderr
 
 
 def test_the_readme_shows_a_recorded_turn_with_a_question_and_its_answer() -> None:

@@ -83,7 +83,9 @@ def test_the_first_line_of_an_error_is_shown_alike_for_failed_denied_and_unknown
     cli.script({"calls": [["stumble", {}], ["say", {"text": "x"}], ["nosuch", {}], ["gated", {"text": "x"}]]}, HELLO)
     errors = [line for line in cli("run", "go").err.splitlines() if line.startswith("! ")]
     assert errors[0] == "! Error: it stumbled; nothing was changed."
-    assert len(errors) == 4 and all(line.startswith("! Error: ") for line in errors)
+    assert errors[1].startswith("! Error: ") and errors[2].startswith("! Error: ")
+    assert errors[3:] == ["! Error: needs consent, nobody to ask"]
+    assert "! Error: declined by --no" in cli("run", "go", "--no").err.splitlines()
     assert not any(line.startswith("! ") for line in cli("run", "go", PEGBOARD_UI_SHOW_ERRORS="false").err.splitlines())
 
 
@@ -210,7 +212,45 @@ def test_a_wrong_setting_is_told_with_its_file(cli: Any) -> None:
 def test_a_failing_model_exits_with_1(cli: Any) -> None:
     cli.script({"fail": "no more credits\x1b[2J"})
     done = cli("run", "x")
-    assert done.code == 1 and "no more credits" in done.err and "\x1b" not in done.err
+    assert done.code == 1 and "no more credits\\x1b[2J" in done.err and "\x1b" not in done.err
+
+
+def test_a_run_that_does_not_start_leaves_no_session_behind(cli: Any) -> None:
+    assert cli("run", "x", "--model", "nosuch/model").code == 2
+    assert cli("run", "x", "--model", "nosuch/model", "--session", "s1").code == 2
+    assert cli("sessions", "list").out == "No sessions yet.\n"
+    cli.script(HELLO)
+    assert cli("run", "x", "--session", "s1").code == 0
+    assert cli("run", "x", "--model", "nosuch/model", "--session", "s1").code == 2
+    assert cli("sessions", "show", "s1").code == 0, "one that was there stays"
+
+
+def test_arguments_that_no_parameter_takes_are_named(cli: Any) -> None:
+    cli.script(asks("peek", path="a.py", nonsense=1), HELLO)
+    assert "  (ignored, there is no such parameter: nonsense)" in cli("run", "go").err.splitlines()
+
+
+def test_nothing_hides_in_what_a_turn_shows(cli: Any) -> None:
+    evil = "q\u202ez\u200b\x1b[31mr\x1b[2J\x9b\u2028"
+    calls = [
+        ["peek", {"path": evil}],
+        ["poke", {"path": "a", "text": evil}],
+        ["execute", {"command": f"printf '%s' '{evil}'"}],
+    ]
+    cli.script({"text": evil, "calls": [*calls, ["stumble", {"what": evil}], [evil, {}]]}, {"text": evil})
+    done = cli("run", evil, "--yes")
+    both = done.out + done.err
+    assert done.code == 0 and not set("\u202e\u200b\x1b\x9b\u2028") & set(both)
+    assert done.out == "q\\u202ez\\u200b\\x1b[31mr\\x1b[2J\\x9b\\u2028\n"
+    assert "  q\\u202ez\\u200br\\x1b[2J\\x9b\\u2028" in done.err.splitlines(), "a command's colours go, no more"
+
+
+@pytest.mark.parametrize(
+    "args", [["run", "a", "b\u202e\x1b[2J"], ["run", "--no\u202e"], ["\u202e"], ["tools", "\u202e\x1b["]]
+)
+def test_nothing_hides_in_a_usage_error(cli: Any, args: list[str]) -> None:
+    done = cli(*args)
+    assert done.code == 2 and not set("\u202e\x1b") & set(done.err) and "\\u202e" in done.err
 
 
 def test_asking_back_is_no_failure(cli: Any) -> None:

@@ -6,6 +6,7 @@ import json
 import signal
 from typing import Any
 
+import pexpect
 import pytest
 
 RECORD = {
@@ -67,11 +68,18 @@ def test_exit_codes_follow_outcomes(cli: Any, args: list[str], code: int, outcom
     assert (done.code, record["outcome"], record["block"], record["why"]) == (code, outcome, block, why)
 
 
-@pytest.mark.row("R-110")
-def test_an_error_is_on_stdout_for_the_reader_and_on_stderr_for_the_script(cli: Any) -> None:
+def test_an_error_is_told_once_and_stdout_holds_results_alone(cli: Any) -> None:
     done = cli("tool", "stumble")
-    assert done.out == "Error: it stumbled; nothing was changed.\nTry something else.\n"
-    assert "! Error: it stumbled; nothing was changed." in done.err.splitlines()
+    assert (done.out, done.err) == ("", "Error: it stumbled; nothing was changed.\nTry something else.\n")
+    refused = cli("tool", "gated", "text=x")
+    assert refused.out == "" and refused.err.startswith("Error: ") and refused.err.count("Error: ") == 1
+
+
+def test_arguments_that_no_parameter_takes_are_named_once(cli: Any) -> None:
+    done = cli("tool", "say", "text=x", "nonsense=1")
+    assert (done.out + done.err).count("nonsense") == 1
+    failed = cli("tool", "stumble", "nonsense=1")
+    assert failed.err.count("nonsense") == 1
 
 
 @pytest.mark.row("R-068")
@@ -87,7 +95,10 @@ def test_ctrl_c_stops_the_call_and_the_record_says_so(cli: Any) -> None:
 
 def test_nothing_a_tool_says_reaches_a_terminal_as_a_command(cli: Any) -> None:
     done = cli("tool", "say", "text=a\x1b]0;title\x07b\x1b[2Jc\x08d\r\n\te")
-    assert done.out == "abcd\n\te\n"
+    assert done.out == "a\\x1b]0;title\\x07b\\x1b[2Jc\\x08d\n\te\n"
+    assert cli("tool", "say", "text=q\u202ez di\x1b[31mr").out == "q\\u202ez di\\x1b[31mr\n"
+    command = "printf 'di\\033[31mr\\033[0m \\033[2J \\342\\200\\256'"
+    assert cli("tool", "execute", f"command={command}", "--yes").out == "dir \\x1b[2J \\u202e\n"
     assert cli("tool", "say", "text=a\x1b[2Jb", "--json").json["text"] == "a\x1b[2Jb", "programs get what it said"
 
 
@@ -114,7 +125,19 @@ def test_tools_has_a_heading_counts_and_a_set_for_each_tool(cli: Any) -> None:
 def test_a_short_label_stands_for_a_long_description(cli: Any) -> None:
     rows = {line.split()[0]: line.split(None, 2)[2] for line in cli("tools").out.splitlines()[4:] if line}
     assert rows["say"] == "say it"
-    assert rows["plainly"] == "Say something, without a category."
+    assert rows["plainly"] == "say something, without a category"
+
+
+def test_one_tool_is_shown_with_its_parameters(cli: Any) -> None:
+    lines = cli("tools", "gated").out.splitlines()
+    assert lines[:2] == ["gated", "Ask for leave first."] and "permission: stranger" in lines
+    assert "  text: string, needed" in lines and "  files: list of string" in lines
+    lines = cli("tools", "stranger:peek").out.splitlines()
+    assert lines[lines.index("  path: string, needed") + 1].strip() == "File"
+    assert "  limit: integer, default 10" in lines
+    assert [tool["name"] for tool in cli("tools", "peek", "--json").json["tools"]] == ["peek"]
+    done = cli("tools", "peak")
+    assert (done.code, done.out) == (2, "") and "'peek'" in done.err
 
 
 def test_cost_counts_bytes_and_tokens_by_tool_and_set(cli: Any) -> None:
@@ -162,6 +185,25 @@ def test_sessions_are_listed_and_shown(cli: Any) -> None:
 
     events = cli("sessions", "show", "s1", "--json").json["events"]
     assert [json.loads(line) for line in cli.log("s1").splitlines()] == events
+
+
+def test_the_list_is_of_the_newest_and_fits_a_terminal(cli: Any) -> None:
+    for number in range(22):
+        folder = cli.home / f".local/state/pegboard/sessions/old-{number}"
+        folder.mkdir(parents=True)
+        (folder / "session.json").write_text(json.dumps({"root": "/some/where/far/away/from/everything/else"}))
+    assert cli("tool", "peek", "path=a-rather-long-name.py", "--session", "single").code == 0
+    lines = cli("sessions", "list").out.splitlines()
+    assert len(lines) == 22 and lines[-1] == "and 3 more: pegboard sessions list --all"
+    assert len(cli("sessions", "list", "--all").out.splitlines()) == 24
+    assert len(cli("sessions", "list", "--json").json["sessions"]) == 23
+    assert lines[1].startswith("single ") and lines[1].endswith("Read a-rather-long-name.py"), "a single call names it"
+    for columns in (60, 100):
+        child = cli.terminal("sessions", "list", dimensions=(40, columns))
+        child.expect(pexpect.EOF)
+        rows = child.before.splitlines()
+        assert max(map(len, rows)) <= columns and len(rows) == 22
+        assert "Read a-rather-long-" in rows[1]
 
 
 def test_reading_a_session_waits_for_no_lock(cli: Any) -> None:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pegboard.blocks import Activity, Diff, Image, Markdown, Note, Problem, Table, Text
-from pegboard_cli.render import activity_line, argument_lines, block_lines, diff_lines, spelled, table_lines
+from pegboard_cli.render import (
+    activity_line,
+    all_visible,
+    argument_lines,
+    block_lines,
+    diff_lines,
+    shortened,
+    table_lines,
+)
 from pegboard_cli.styles import Styles
 
 PLAIN, COLOUR = Styles(), Styles(colour=True)
@@ -80,11 +88,11 @@ def test_a_diff_names_its_file_and_counts_lines_and_is_coloured() -> None:
     )
 
 
-@pytest.mark.parametrize("safe", [None, spelled])
+@pytest.mark.parametrize("safe", [None, all_visible])
 @pytest.mark.parametrize(
     "block",
     [
-        Note(text="a\x1b[2Jb"),
+        Note(text="a\x1b[2J\u202e\u200bb"),
         Problem(text="a\x1b[2Jb"),
         Markdown(text="a\x1b[2Jb"),
         Text(text="a\x1b[2Jb", title="t\x1b[2J"),
@@ -95,7 +103,7 @@ def test_a_diff_names_its_file_and_counts_lines_and_is_coloured() -> None:
 )
 def test_no_block_brings_escape_sequences(block: object, safe: object) -> None:
     shown = block_lines(block, PLAIN, *([safe] if safe else []))  # type: ignore[arg-type]
-    assert shown and all("\x1b" not in part for part in shown)
+    assert shown and not {"\x1b", "\u202e", "\u200b"}.intersection("".join(shown))
 
 
 def test_columns_end_in_line() -> None:
@@ -104,3 +112,9 @@ def test_columns_end_in_line() -> None:
         "a       10",
         "bcdefg   5",
     ]
+
+
+def test_a_table_keeps_to_a_width_and_cuts_at_words() -> None:
+    rows = [["name", "n", "what it is"], ["a", "10", "a word and another word"], ["b", "5", "日本語日本語日本語"]]
+    assert table_lines(rows, width=26) == ["name  n   what it is", "a     10  a word and…", "b     5   日本語日本語日…"]
+    assert shortened("abcdefghij", 5) == "abcd…"

@@ -1,14 +1,16 @@
-"""What may reach a terminal: nothing that it obeys, and, where a person decides, nothing that hides."""
+"""What may reach a terminal: nothing that it obeys, and nothing that hides."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pegboard_cli.terminal import Stripper, plain, strip, visible
+from pegboard_cli.terminal import Speller, command_output, plain, spelled, visible
 
 NASTY = st.text(
     st.one_of(
@@ -17,43 +19,72 @@ NASTY = st.text(
 )
 
 
-@given(NASTY)
-def test_stripped_text_has_no_control_but_newline_and_tab(text: str) -> None:
-    shown = strip(text)
-    assert all(char in "\n\t" or unicodedata.category(char) != "Cc" for char in shown)
+INVISIBLE = {chr(point) for point in (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)} | {
+    chr(point) for block in (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0000, 0xE1000)) for point in block
+}
+"""Characters that are no controls, and drawn as nothing."""
+
+
+def hides(char: str) -> bool:
+    """Whether a terminal obeys a character, or a person does not see it."""
+    return char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Cn", "Co")
+
+
+@pytest.mark.parametrize("safe", [spelled, command_output, lambda text: visible(text, keep="\n\t")])
+@given(text=NASTY)
+def test_nothing_hides_in_text_that_reaches_a_terminal(safe: Callable[[str], str], text: str) -> None:
+    shown = safe(text)
+    assert [char for char in shown if hides(char)] == []
     shown.encode("utf-8")
+
+
+@given(NASTY)
+def test_nothing_is_taken_out(text: str) -> None:
+    undone = re.sub(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|r)", "", spelled(text))
+    kept = "".join(char for char in text.replace("\r\n", "\n") if not hides(char) and char not in INVISIBLE)
+    assert undone == re.sub(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|r)", "", kept)
 
 
 @given(NASTY, st.lists(st.integers(0, 200), max_size=6))
 def test_it_does_not_matter_how_a_text_is_cut_into_pieces(text: str, cuts: list[int]) -> None:
-    stripper, places = Stripper(), sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    speller, places = Speller(), sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
     pieces = [text[start:end] for start, end in pairwise(places)]
-    assert "".join(map(stripper.feed, pieces)) == strip(text)
+    assert "".join(map(speller.feed, pieces)) + speller.end() == spelled(text)
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("\n\t")))
-def test_text_without_controls_is_left_alone(text: str) -> None:
-    assert strip(text) == text
+@pytest.mark.parametrize("text", ["plain\n\ttext", "日本　語", "deux\xa0points\u202f:", "é ← ✓ ∑ Ω 한국어 عربى עברית"])
+def test_text_without_anything_hidden_is_left_alone(text: str) -> None:
+    assert spelled(text) == command_output(text) == text
 
 
 @pytest.mark.parametrize(
     ("sent", "shown"),
     [
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x1b]0;title\x07after", "after"),
-        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("\x1bPdevice\x9cafter", "after"),
-        ("\x9b2Jgone", "gone"),
-        ("\x1b(0line", "line"),
-        ("a\x08b\x00c\x7fd", "abcd"),
-        ("one\r\ntwo\rthree", "one\ntwo\nthree"),
-        ("\x1b]0;never ends\nthe next line", "\nthe next line"),
-        ("\x1b[31\x1b[2Kx", "x"),
+        ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),
+        ("\x1b]0;title\x07after", "\\x1b]0;title\\x07after"),
+        ("\x9b2Jgone", "\\x9b2Jgone"),
+        ("a\x08b\x00c\x7fd\x85e", "a\\x08b\\x00c\\x7fd\\x85e"),
+        ("one\r\ntwo\rthree", "one\ntwo\\rthree"),
+        ("q\u202ez\u200b\u2028", "q\\u202ez\\u200b\\u2028"),
         ("caf\udce9", "caf\\xe9"),
     ],
 )
-def test_sequences_are_taken_out_whole(sent: str, shown: str) -> None:
-    assert strip(sent) == shown
+def test_what_hides_in_a_result_is_spelled_out(sent: str, shown: str) -> None:
+    assert spelled(sent) == shown
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("\x1b[1;31mred\x1b[0m \x1b[38:5:1mx\x1b[m", "red x"),
+        ("\x1b[2Jx\x1b[31", "\\x1b[2Jx\\x1b[31"),
+        ("\x1b[3\x1b[0m1mx", "\\x1b[31mx"),
+        ("\x1b[?25mx\x1b[>4;2m", "\\x1b[?25mx\\x1b[>4;2m"),
+        ("\x9b31mx", "\\x9b31mx"),
+    ],
+)
+def test_a_commands_output_loses_whole_colours_and_nothing_else(sent: str, shown: str) -> None:
+    assert command_output(sent) == shown
 
 
 @given(NASTY)
@@ -75,6 +106,7 @@ HIDDEN = (
 def test_what_hides_is_spelled_out(char: str) -> None:
     shown = visible(f"a{char}b")
     assert char not in shown
+    assert unicodedata.category(char) == "Zs" or char not in spelled(f"a{char}b")
     assert f"{ord(char):02x}" in shown.lower() or f"{ord(char):04x}" in shown.lower()
 
 

@@ -37,10 +37,11 @@ def test_a_result_is_told_from_its_data_and_text(text, data, expected):
     assert told(text, data) == expected
 
 
-def test_long_results_are_cut_and_say_so():
-    text = told("\n".join(str(n) for n in range(100)))
-    assert text.endswith("… 60 more lines")
-    assert len(told("x" * 5_000)) <= 300
+def test_long_results_are_told_whole():
+    """A tool's text is capped by the tool, which says so; nothing more is taken off."""
+    text = "\n".join(f"{n} " + "x" * 500 for n in range(100))
+    assert told(text) == text
+    assert told(f"Error: {text}", outcome="error") == f"That failed: {text}"
 
 
 def test_a_refusal_says_that_nothing_was_changed():
@@ -53,7 +54,16 @@ def test_a_refusal_speaks_to_the_person_who_reads_it():
     declined = (
         "Error: the person declined this call. Nothing was run. Ask the person for an alternative, or take another way."
     )
-    assert told(declined, outcome="blocked") == "Not done: you declined this call. Nothing was run."
+    assert told(declined, outcome="blocked") == "Not done: you declined. Nothing was changed."
+    alone = (
+        "Error: this call needs a person's consent (it runs a command) and there is no one to ask. Nothing was run. "
+        "Ask the person for an alternative, or take another way."
+    )
+    assert told(alone, outcome="blocked") == (
+        "Not done: it needs your consent and there is nobody to ask. Run it at a terminal, or with --yes."
+    )
+    guarded = "Error: /etc is protected and was not read. Nothing was run."
+    assert told(guarded, outcome="blocked").count("protected") == 1
     protected = (
         'Error: .env is protected and was not read. If it should be read, ask the person to add "/.env" to guard.allow in '
         "their own configuration; do not work around this with another tool. Nothing was run."

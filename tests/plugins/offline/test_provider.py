@@ -39,7 +39,7 @@ def called(call: WireCall, text: str, outcome: str = "ok", data: Any = None) -> 
 def test_it_says_what_it_is_and_is_cautious(offline):
     assert isinstance(offline, Provider)
     assert offline.cautious
-    assert "router" in offline.banner and "not a language model" in offline.banner and "key" in offline.banner
+    assert "router" in offline.banner and "not a language model" in offline.banner and "key" not in offline.banner
 
 
 async def test_a_request_becomes_a_call_and_its_result_the_answer(offline, core):
@@ -86,6 +86,37 @@ async def test_what_is_unclear_is_asked_back_with_what_it_could_do(offline, core
     assert calls == [] and end.asks_back
     assert "router" in text
     assert sum(offer.examples[0].replace("{", "<").replace("}", ">") in text for offer in core) == 3
+
+
+async def test_what_a_step_changed_does_not_stop_the_next(offline, core, tmp_path):
+    """Once written, the file is there already: read again, that step alone would be refused."""
+    ask = said('read a.txt, then write "bye" to b.txt, then run "ls"')
+    messages = [ask]
+    names = []
+    for _ in range(3):
+        _, (call,), _ = await replied(offline, core, *messages)
+        names.append(call.name)
+        messages += called(call, "done")
+        if call.name == "write_file":
+            (tmp_path / "b.txt").write_text("bye")
+    assert names == ["read_file", "write_file", "bash"]
+    text, calls, _ = await replied(offline, core, *messages)
+    assert calls == [] and "not done" not in text
+
+
+async def test_a_step_that_has_become_unclear_is_left_with_its_reason(offline, core, tmp_path):
+    ask = said('run `touch b.txt`, then write "bye" to b.txt')
+    _, (call,), _ = await replied(offline, core, ask)
+    (tmp_path / "b.txt").write_text("")
+    text, calls, _ = await replied(offline, core, ask, *called(call, "done"))
+    assert calls == []
+    assert 'not done: write "bye" to b.txt' in text and "is there already" in text
+
+
+async def test_nobody_is_promised_a_model(offline, core):
+    text, _, _ = await replied(offline, core, said("help"))
+    assert "later version" in text
+    assert "key" not in text and "local" not in text and "key" not in offline.banner
 
 
 async def test_a_text_that_was_asked_for_completes_the_request(offline, core):

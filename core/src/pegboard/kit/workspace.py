@@ -79,6 +79,11 @@ class Workspace:
         """Of a recording view: what was opened, by real path."""
         return self._seen or {}
 
+    @property
+    def checked(self) -> bool:
+        """Whether anything is asked of the paths that are opened."""
+        return bool(self._checks)
+
     def recording(self) -> Workspace:
         """A view of the same door that notes what it opened, for `Writer(expect=...)`."""
         view = copy.copy(self)

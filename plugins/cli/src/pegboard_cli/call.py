@@ -19,9 +19,7 @@ from pegboard.wire import encode
 from pegboard_cli.app import ERROR, INTERRUPTED, OK, TIMED_OUT, USAGE
 from pegboard_cli.arguments import BadWord, as_lists, as_unicode
 from pegboard_cli.front import Front, Wishes, opened
-from pegboard_cli.styles import is_terminal
-from pegboard_cli.terminal import strip
-from pegboard_cli.viewer import error_line
+from pegboard_cli.results import dropped_line, result_text
 
 if TYPE_CHECKING:
     from pegboard.board import Board
@@ -154,11 +152,14 @@ def exit_code(record: Record) -> int:
 
 
 def _print(record: Record, front: Front[Single]) -> None:
-    """The record as JSON, or its text. What went wrong stands on stderr as well when nobody looks at stdout."""
+    """The record as JSON, or its text: a result on stdout, and on stderr what went wrong in its place."""
     if front.wishes.json:
         sys.stdout.buffer.write(encode(record) + b"\n")
         return
-    text = strip(record.text)
-    sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")
-    if record.outcome != "ok" and front.board.config.ui.show_errors and not is_terminal(sys.stdout):
-        front.screen.say(front.screen.styles.dim(f"! {error_line(text)}"))
+    tool = front.board.registry.get(record.requested)
+    text = result_text(record.text, tool, record.block)
+    stream = sys.stdout if record.outcome == "ok" else sys.stderr
+    stream.write(text if text.endswith("\n") or not text else f"{text}\n")
+    stream.flush()
+    if ignored := dropped_line(record.dropped, tool, record.text):
+        front.screen.say(front.screen.styles.dim(ignored))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -73,12 +74,19 @@ class Front(Generic[A]):
         """What Ctrl-C comes to: the running call, then the turn, then the command. At a question it ends the turn."""
 
         def end() -> None:
-            self._stop_asking()
+            if self._asking:
+                self._stop_asking()
+            else:
+                self.screen.end_typed()
             end_turn()
+
+        def stop() -> None:
+            self.screen.end_typed()
+            self.hand_in(port.Cancel())
 
         return Interrupts(
             running=lambda: frozenset(() if self._asking else self._running),
-            stop_calls=lambda: self.hand_in(port.Cancel()),
+            stop_calls=stop,
             end_turn=end,
             give_up=give_up,
             turn_only=self.board.config.ui.ctrl_c == "turn",
@@ -140,7 +148,25 @@ async def opened(
     """
     board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard)
     try:
+        known = (
+            board.sessions_folder is not None and wishes.session and (board.sessions_folder / wishes.session).exists()
+        )
         session = board.session(wishes.session)
-        yield Front(board, session, make(board, session, wishes), wishes, quiet=quiet)
+        try:
+            yield Front(board, session, make(board, session, wishes), wishes, quiet=quiet)
+        finally:
+            if not known and session.folder is not None and not session.last:
+                session.close()
+                _forget(session.folder)
     finally:
         await board.close()
+
+
+def _forget(folder: Path) -> None:
+    """Remove the folder of a session in which nothing happened; one that another process has written to stays."""
+    log = folder / "events.jsonl"
+    with suppress(OSError):
+        if not log.exists() or not log.stat().st_size:
+            for file in folder.iterdir():
+                file.unlink()
+            folder.rmdir()

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from pegboard_cli.options import started
+from pegboard_cli.terminal import spelled, visible
 
 if TYPE_CHECKING:
     from pegboard.entries import Entry
@@ -29,6 +33,20 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Our own commands: the module that holds each (its `app`), and the line that `--help` shows."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+"""What Typer raises for a command line that cannot be read; it gives no name to it."""
+
+
+@contextmanager
+def _told_safely() -> Iterator[None]:
+    """A usage error repeats words of the command line: they reach the terminal spelled out."""
+    try:
+        yield
+    except _UsageError as error:
+        text = io.StringIO()
+        error.show(file=text)
+        typer.echo(spelled(text.getvalue()), err=True, nl=False)
+        raise typer.Exit(error.exit_code) from None
 
 
 class Commands(TyperGroup):
@@ -48,6 +66,16 @@ class Commands(TyperGroup):
         entry = plugin_commands().get(cmd_name)
         return _load(entry) if entry else None
 
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """Read the words before the command."""
+        with _told_safely():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the command's own words and run it."""
+        with _told_safely():
+            return super().invoke(ctx)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first argument names, else a usage error with the nearest name."""
         if args[0] not in COMMANDS and args[0] not in (names := self.list_commands(ctx)):
@@ -58,7 +86,9 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list in `--help`, from data alone."""
         rows = [(name, line) for name, (_, line) in COMMANDS.items()]
-        rows += [(name, f"From the plugin {e.distribution} {e.version}.") for name, e in plugin_commands().items()]
+        rows += [
+            (name, visible(f"From the plugin {e.distribution} {e.version}.")) for name, e in plugin_commands().items()
+        ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -94,10 +124,8 @@ def _load(entry: Entry) -> Any:
             started()
             return command
         reason = f"{entry.value} is a {type(app).__name__}, not a typer.Typer"
-    typer.echo(
-        f"pegboard: {whose} did not load: {reason}. Nothing was run. Update or uninstall {entry.distribution}.",
-        err=True,
-    )
+    told = f"pegboard: {whose} did not load: {reason}. Nothing was run. Update or uninstall {entry.distribution}."
+    typer.echo(spelled(told), err=True)
     raise typer.Exit(1)
 
 

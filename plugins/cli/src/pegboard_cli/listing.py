@@ -1,23 +1,21 @@
-"""Rows for `pegboard tools` and `pegboard sessions`. Library code: it returns values and lines, and prints nothing."""
+"""Rows for `pegboard tools`. Library code: it returns values and lines, and prints nothing."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from pegboard.board import EMBEDDED
+from pegboard.errors import ConfigError
 from pegboard.touches import kinds_in
 
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard.board import Board
-    from pegboard.events import AnyEvent
-    from pegboard.session import SessionInfo
+    from pegboard.registry import Registry
     from pegboard.tooling import Tool
 
 SHORT = 60
@@ -92,6 +90,20 @@ def list_tools(board: Board, *, all: bool = False) -> ToolList:
     )
 
 
+def only(listed: ToolList, name: str, registry: Registry) -> ToolList:
+    """The same list with one tool in it: its name, SET:NAME, or an alias.
+
+    Raises:
+        ConfigError: there is none; as for all usage errors, exit 2.
+    """
+    tool = registry.get(name)
+    if tool is None:
+        near = registry.nearest(name)
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise ConfigError(f"there is no tool {name!r}.{hint} `pegboard tools` lists those there are.")
+    return msgspec.structs.replace(listed, tools=[row for row in listed.tools if row.name == tool.name])
+
+
 def _row(board: Board, tool: Tool) -> ToolRow:
     declared, size = tool.declaration, tool.wire_size()
     why_not = board.why_not(tool)
@@ -113,7 +125,7 @@ def _row(board: Board, tool: Tool) -> ToolRow:
         tokens=tokens_of(size),
         description=tool.description,
         parameters=tool.parameters,
-        short=declared.short or shortened(tool.description),
+        short=label(declared.short or shortened(tool.description)),
     )
 
 
@@ -131,6 +143,13 @@ def shortened(description: str) -> str:
     return first if len(first) <= SHORT else first[: SHORT - 1].rsplit(" ", 1)[0] + "…"
 
 
+def label(text: str) -> str:
+    """A short label in the one style of lists: it begins small, unless with a name, and has no full stop."""
+    text = text.strip()
+    text = text.removesuffix(".") if not text.endswith("..") else text
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
 def _set_row(info: Any, rows: Sequence[ToolRow]) -> SetRow:
     size = sum(row.bytes for row in rows)
     return SetRow(
@@ -143,8 +162,10 @@ def _set_row(info: Any, rows: Sequence[ToolRow]) -> SetRow:
     )
 
 
-def tool_lines(listed: ToolList, styles: Styles, *, cost: bool = False) -> list[str]:
-    """The list for a person: a heading, the counts, a tool a line with its set; with `cost` the bytes and tokens."""
+def tool_lines(listed: ToolList, styles: Styles, *, cost: bool = False, width: int | None = None) -> list[str]:
+    """The list for a person: a heading, the counts, a tool a line with its set; with `cost` the bytes and tokens.
+
+    `width`: columns that a row may take."""
     head = ["tool", "set", *(["bytes", "~tokens"] if cost else []), ""]
     rows = [
         [
@@ -159,7 +180,7 @@ def tool_lines(listed: ToolList, styles: Styles, *, cost: bool = False) -> list[
         styles.bold("Tools"),
         f"{listed.offered} offered this turn of {listed.registered} registered",
         "",
-        *table_lines([head, *rows], right=frozenset({2, 3} if cost else ())),
+        *table_lines([head, *rows], right=frozenset({2, 3} if cost else ()), width=width),
     ]
     if cost:
         per_set = [
@@ -172,69 +193,3 @@ def tool_lines(listed: ToolList, styles: Styles, *, cost: bool = False) -> list[
             *table_lines([["set", "tools", "bytes", "~tokens", ""], *per_set, total], right=frozenset({1, 2, 3})),
         ]
     return lines
-
-
-def session_lines(found: Sequence[SessionInfo]) -> list[str]:
-    """Past sessions, a line each, the latest first."""
-    if not found:
-        return ["No sessions yet."]
-    rows = [
-        [
-            s.id,
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(s.started)),
-            f"{s.turns}",
-            f"{s.events}",
-            f"{s.size:,}",
-            s.title,
-            s.root or "",
-        ]
-        for s in found
-    ]
-    head = ["session", "started", "turns", "events", "bytes", "first request", "root"]
-    return table_lines([head, *rows], right=frozenset({2, 3, 4}))
-
-
-def conversation_lines(events: Sequence[AnyEvent], styles: Styles) -> Iterator[str]:
-    """A session as it can be read: what was asked, said, called and answered. Nothing in it reaches a terminal raw."""
-    from pegboard import events as kinds
-
-    from pegboard_cli.viewer import error_line
-
-    running: dict[str, None] = {}
-    for event in events:
-        match event:
-            case kinds.CallStarted(id=id):
-                running[id] = None
-            case kinds.CallFinished(id=id):
-                running.pop(id, None)
-            case _:
-                pass
-        match event:
-            case kinds.Prompt(text=text):
-                yield ""
-                yield from (styles.bold(f"> {line}") for line in _lines(text))
-            case kinds.Message(text=text) if text.strip():
-                yield from _lines(text)
-            case kinds.CallAsked(id=id, summary=summary):
-                yield styles.place(f"[{visible(id)}] {visible(summary)}")
-            case kinds.ApprovalAnswered(granted=granted, by=by, reason=reason):
-                said = "allowed" if granted else "refused"
-                yield styles.dim(f"  {said} by {visible(by)}" + (f": {visible(reason)}" if reason else ""))
-            case kinds.CallFinished(id=id, outcome="ok", text=text):
-                yield from (styles.dim(f"  {line}") for line in _lines(text))
-            case kinds.CallFinished(outcome=outcome, text=text):
-                yield styles.bad(f"  ! {outcome}: {visible(error_line(text))}")
-            case kinds.QuestionAnswered(answer=answer):
-                yield styles.dim(f"  answered: {visible(answer or '(dismissed)')}")
-            case kinds.Note(text=text):
-                yield styles.dim(f"  {visible(text, keep=chr(9))}")
-            case kinds.TurnEnded(status=status, error=error) if status != "done":
-                yield styles.warn(f"({visible(status)}{': ' + visible(error) if error else ''})")
-            case _:
-                pass
-    for id in running:
-        yield styles.warn(f"[{visible(id)}] started and not finished: it still runs, or it was interrupted")
-
-
-def _lines(text: str) -> list[str]:
-    return visible(text.rstrip("\n"), keep="\n\t").split("\n")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from pegboard_cli.terminal import plain, strip
+from pegboard_cli.terminal import plain, spelled
 
 
 def new_app(**options: Any) -> typer.Typer:
@@ -91,9 +91,13 @@ def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
     if debug:
         import logging
 
-        logging.basicConfig(
-            level=logging.DEBUG, stream=sys.stderr, format="%(relativeCreated)7d ms %(name)s: %(message)s"
-        )
+        class Spelled(logging.Formatter):
+            def format(self, record: logging.LogRecord) -> str:
+                return spelled(super().format(record))
+
+        told = logging.StreamHandler(sys.stderr)
+        told.setFormatter(Spelled("%(relativeCreated)7d ms %(name)s: %(message)s"))
+        logging.basicConfig(level=logging.DEBUG, handlers=[told])
     from pegboard.errors import ConfigError, PegboardError
 
     started()
@@ -103,7 +107,9 @@ def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
         code = 130
     except PegboardError as error:
         if debug:
-            raise
-        typer.echo(f"pegboard: {strip(plain(str(error)))}", err=True)
+            from traceback import format_exc
+
+            typer.echo(spelled(format_exc()), err=True, nl=False)
+        typer.echo(f"pegboard: {spelled(str(error))}", err=True)
         code = 2 if isinstance(error, ConfigError) else 1
     raise typer.Exit(code)

@@ -15,11 +15,11 @@ from pegboard import port
 from pegboard.blocks import Activity
 from pegboard.events import ApprovalAsked, QuestionAsked
 
-from pegboard_cli.render import activity_line, argument_lines, block_lines, spelled
+from pegboard_cli.render import activity_line, all_visible, argument_lines, block_lines
 from pegboard_cli.screen import Screen
 from pegboard_cli.terminal import plain, visible
 
-QUESTION = 'Allow once? [y]es / [n]o (add a reason: "n because ...") '
+QUESTION = 'Allow once? [y]es / [N]o (add a reason: "n because ...") '
 _NO = re.compile(r"(?:no|n)\b[\s,:;.-]*(?:because\b)?\s*(?P<reason>.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -34,7 +34,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> list[str]:
     """Everything that a person should see before answering."""
     styles = screen.styles
-    preview = [line for block in event.preview for line in block_lines(block, styles, spelled)]
+    preview = [line for block in event.preview for line in block_lines(block, styles, all_visible)]
     asks = f"{visible(subject.tool)} asks: {visible(event.rule)} ({visible(event.layer)})"
     return [
         *activity_line(subject.activity, subject.tool, styles, glyphs=glyphs),
@@ -80,11 +80,13 @@ async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
 async def _ask(screen: Screen, question: str) -> str | None:
     _forget_typed()
     screen.ask(screen.styles.bold(question.rstrip()) + " ")
+    line: str | None = None
     try:
-        return await read_line()
-    except asyncio.CancelledError:
-        screen.say("")
-        raise
+        line = await read_line()
+    finally:
+        if line is None:  # Ctrl-D or Ctrl-C: nobody ended the line
+            screen.say("")
+    return line
 
 
 def _forget_typed() -> None:

@@ -12,7 +12,7 @@ import msgspec
 from pegboard.blocks import Activity, AnyBlock, Diff, Image, Markdown, Note, Problem, Table, Text
 
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import strip, visible
+from pegboard_cli.terminal import spelled, visible
 
 MOST_SUBJECT = 240
 GUTTER = "│ "
@@ -92,13 +92,13 @@ def _changed(line: str, styles: Styles) -> str:
     return paint(shown) if paint else shown
 
 
-def spelled(text: str) -> str:
-    """Text of several lines in which nothing hides."""
+def all_visible(text: str) -> str:
+    """`visible` for text of several lines."""
     return visible(text, keep="\n\t")
 
 
-def block_lines(block: AnyBlock, styles: Styles, safe: Callable[[str], str] = strip) -> list[str]:
-    """A block as lines; a diff is drawn, a picture is named. `safe`: `spelled` where a person decides by it."""
+def block_lines(block: AnyBlock, styles: Styles, safe: Callable[[str], str] = spelled) -> list[str]:
+    """A block as lines; a diff is drawn, a picture is named. `safe`: `all_visible` where a person decides by it."""
     match block:
         case Diff():
             return diff_lines(block, styles)
@@ -118,12 +118,28 @@ def block_lines(block: AnyBlock, styles: Styles, safe: Callable[[str], str] = st
             return [styles.dim(f"[picture, {visible(kind)}{': ' + visible(alt) if alt else ''}]")]
 
 
-def table_lines(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
-    """Rows in columns, two spaces apart; the columns in `right` end in line."""
+def table_lines(
+    rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), width: int | None = None
+) -> list[str]:
+    """Rows in columns, two spaces apart; the columns in `right` end in line. Beyond `width` the last cell is cut."""
     safe = [[visible(cell) for cell in row] for row in rows]
     count = max((len(row) for row in safe), default=0)
     widths = [max((len(row[i]) for row in safe if i < len(row)), default=0) for i in range(count)]
+    if width is not None and count:
+        room = max(width - sum(widths[:-1]) - 2 * (count - 1), 1)
+        safe = [[*row[:-1], shortened(row[-1], room)] if len(row) == count else row for row in safe]
     return [
         "  ".join(cell.rjust(widths[i]) if i in right else cell.ljust(widths[i]) for i, cell in enumerate(row)).rstrip()
         for row in safe
     ]
+
+
+def shortened(text: str, width: int) -> str:
+    """Text that takes at most `width` columns, cut at a word where there is one."""
+    from pegboard_cli.screen import fitted
+
+    cut = fitted(text, width - 1)
+    if cut == text or fitted(text, width) == text:
+        return text
+    head, gap, _ = cut[:-1].rpartition(" ")
+    return f"{head.rstrip()}…" if gap and len(head) > width // 2 else cut

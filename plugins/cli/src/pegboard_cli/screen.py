@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Sequence
+from typing import IO
 
 from pegboard_cli.styles import Styles, is_terminal, takes_colour, takes_sequences
-from pegboard_cli.terminal import Stripper
+from pegboard_cli.terminal import Speller
 
 TAIL_LINES = 5
 
@@ -21,7 +23,8 @@ class Screen:
         self.styles = Styles(takes_colour(sys.stderr))
         self.live = takes_sequences(sys.stderr)
         self.streams_answer = is_terminal(sys.stdout)
-        self._stripper = Stripper()
+        self.one_terminal = self.streams_answer and same_device(sys.stdout, sys.stderr)
+        self._speller = Speller()
         self._drawn = 0
         self._open_line = False
 
@@ -41,7 +44,9 @@ class Screen:
 
     def answer(self, piece: str) -> None:
         """A piece of the answer on stdout."""
-        shown = self._stripper.feed(piece)
+        self._write_answer(self._speller.feed(piece))
+
+    def _write_answer(self, shown: str) -> None:
         if not shown:
             return
         self.clear_tail()
@@ -51,11 +56,16 @@ class Screen:
 
     def end_answer(self) -> None:
         """The answer (or this part of it) is whole: end its line."""
-        self._stripper = Stripper()
+        self._write_answer(self._speller.end())
         if self._open_line:
             sys.stdout.write("\n")
         sys.stdout.flush()
         self._open_line = False
+
+    def end_typed(self) -> None:
+        """A key was pressed that the terminal shows as `^C`: what comes next begins on a line of its own."""
+        if is_terminal(sys.stdin) and is_terminal(sys.stderr) and not self._drawn and not self._open_line:
+            self.say("")
 
     def _end_line(self) -> None:
         if self._open_line and self.streams_answer:
@@ -78,6 +88,15 @@ class Screen:
             sys.stderr.write(f"\x1b[{self._drawn}A\r\x1b[J")
             sys.stderr.flush()
             self._drawn = 0
+
+
+def same_device(one: IO[str], other: IO[str]) -> bool:
+    """Whether two streams are the same terminal."""
+    try:
+        devices = [os.fstat(stream.fileno()) for stream in (one, other)]
+    except (OSError, ValueError):
+        return False
+    return is_terminal(one) and is_terminal(other) and devices[0].st_rdev == devices[1].st_rdev
 
 
 def fitted(text: str, width: int) -> str:

@@ -27,6 +27,15 @@ def takes_colour(stream: IO[str] | None, environ: Mapping[str, str] = os.environ
     return takes_sequences(stream, environ) and not environ.get("NO_COLOR")
 
 
+def columns(stream: IO[str] | None) -> int | None:
+    """The width of the terminal that a stream is; None for anything else, where lines may be of any length."""
+    if not is_terminal(stream):
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
 @dataclass(frozen=True, slots=True)
 class Styles:
     """Paints text that is already safe to show; without colour it comes back as it is."""

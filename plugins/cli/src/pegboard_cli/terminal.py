@@ -9,7 +9,6 @@ colours, and nothing else: `command_output`.
 from __future__ import annotations
 
 import re
-from unicodedata import category
 
 _HARMLESS = re.compile(r"[\t\n\x20-\x7e]*")
 _BLANK = {0x00AD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
@@ -41,21 +40,22 @@ def plain(text: str) -> str:
 class _Shown(dict[int, str]):
     """A table for `str.translate` that fills itself."""
 
-    def __init__(self, keep: str, colour: bool, *, spaces: bool = False) -> None:
+    def __init__(self, keep: str, colour: bool) -> None:
         super().__init__({ord(char): char for char in keep})
         self._colour = colour
-        self._spaces = spaces
 
     def __missing__(self, point: int) -> str:
         char = chr(point)
-        hidden = not (char.isprintable() or self._spaces and category(char) == "Zs") or point in _BLANK or any(point in block for block in _IGNORABLE)
+        hidden = not char.isprintable() or point in _BLANK or any(point in block for block in _IGNORABLE)
         shown = char if not hidden else f"{MARK}{code(char)}{UNMARK}" if self._colour else code(char)
         self[point] = shown
         return shown
 
 
 _TABLES: dict[tuple[str, bool], _Shown] = {}
-_OUTPUT = _Shown("\n\t", False, spaces=True)
+_OUTPUT = _Shown("\n\t\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))), False)
+"""For `spelled`: spaces of every width may stay."""
+_COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
 
 
 def visible(text: str, *, keep: str = "", colour: bool = False) -> str:
@@ -67,9 +67,6 @@ def visible(text: str, *, keep: str = "", colour: bool = False) -> str:
         return text
     table = _TABLES.setdefault((keep, colour), _Shown(keep, colour))
     return text.translate(table)
-
-
-_COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
 
 
 class Speller:

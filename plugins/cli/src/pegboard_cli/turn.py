@@ -27,14 +27,14 @@ EXIT = {"done": OK, "asked_back": OK, "stopped": ERROR, "error": ERROR, "interru
 async def run_turn(prompt: str, wishes: Wishes) -> int:
     """Run one turn and show it; returns the exit code."""
     async with opened(wishes, _agent) as front:
-        if wishes.json:
-            front.tell(*front.board.notes)
-        else:
-            front.screen.say(*header(front))
         me = asyncio.current_task()
         assert me is not None
         interrupts = front.interrupts(lambda: front.hand_in(port.Interrupt()), me.cancel)
         with interrupts.listening():
+            if wishes.json:
+                front.tell(*front.board.notes)
+            else:
+                front.screen.say(*header(front))
             ended = await _turn(front, prompt)
     return EXIT[ended.status]
 

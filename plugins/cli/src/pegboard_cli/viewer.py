@@ -6,9 +6,9 @@ It knows an agent by its port alone. Nothing it draws is kept anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from pegboard.activity import activity_of
@@ -27,7 +27,10 @@ from pegboard.events import (
     Note,
     Progress,
     QuestionAsked,
+    Seen,
+    StateChanged,
     Text,
+    Thinking,
     TurnEnded,
     Usage,
 )
@@ -35,10 +38,16 @@ from pegboard.registry import Named, Registry
 
 from pegboard_cli.prompt import Subject
 from pegboard_cli.render import activity_line, block_lines
+from pegboard_cli.results import dropped_line, result_text, short_error
 from pegboard_cli.screen import Screen
-from pegboard_cli.terminal import strip, visible
+from pegboard_cli.terminal import spelled, visible
+
+if TYPE_CHECKING:
+    from pegboard.tooling import Tool
 
 _SOFT_NOTE = re.compile(r"\([^\n]{1,400}\)")
+_MAY_REPEAT = (Text, Message, TurnEnded, Thinking, Usage, Seen, StateChanged)
+"""Events after which an answer may still turn out to repeat the result before it."""
 
 
 class Viewer:
@@ -60,6 +69,9 @@ class Viewer:
         self._soft = ""
         self._streamed = False
         self._last_message = ""
+        self._held = ""
+        self._held_lines: Sequence[str] = ()
+        self._waiting = ""
         self._handlers: dict[type, Callable[[Any], None]] = {
             Text: self._text,
             Message: self._message,
@@ -78,6 +90,8 @@ class Viewer:
 
     def show(self, event: AnyEvent) -> None:
         """Draw one event; those without a picture are passed over."""
+        if self._held and not isinstance(event, _MAY_REPEAT):
+            self._settle()
         self._handlers.get(type(event), self._nothing)(event)
 
     def question(self, event: ApprovalAsked) -> Subject:
@@ -108,23 +122,26 @@ class Viewer:
     def _text(self, event: Text) -> None:
         self._streamed = True
         if self._screen.streams_answer:
-            self._screen.answer(event.text)
+            self._answer(event.text)
 
     def _message(self, event: Message) -> None:
         """One reply of the model is whole. Beside calls its text is a remark; the last one is the answer."""
         if self._screen.streams_answer:
             if not self._streamed:
-                self._screen.answer(event.text)
+                self._answer(event.text)
+            if event.calls or event.text.strip():
+                self._settle()
             self._screen.end_answer()
         elif event.calls and event.text.strip():
-            self._screen.say(*(self._screen.styles.dim(line) for line in strip(event.text).strip().split("\n")))
+            self._screen.say(*(self._screen.styles.dim(line) for line in spelled(event.text.strip()).split("\n")))
         self._streamed = False
         self._last_message = event.text
 
     def _turn_ended(self, event: TurnEnded) -> None:
         self._screen.clear_tail()
         if event.text and not (self._screen.streams_answer and event.text.strip() == self._last_message.strip()):
-            self._screen.answer(event.text)
+            self._answer(event.text)
+        self._settle()
         self._screen.end_answer()
         match event.status:
             case "error":
@@ -136,8 +153,32 @@ class Viewer:
             case _:
                 pass
 
+    def _answer(self, piece: str) -> None:
+        """A piece of the answer. One that repeats the result held back is shown in its place."""
+        if self._held:
+            self._waiting += piece
+            if self._held not in self._waiting:
+                if not self._held.startswith(self._waiting.strip()):
+                    self._settle()
+                return
+            piece = self._waiting.replace(self._held, "\n".join(self._held_lines).strip())
+            self._held = self._waiting = ""
+        self._screen.answer(piece)
+
+    def _settle(self) -> None:
+        """Show the result that was held back, and what came of the answer since."""
+        if self._held:
+            self._echo(self._held_lines)
+            self._held = ""
+        if self._waiting:
+            self._screen.answer(self._waiting)
+            self._waiting = ""
+
+    def _echo(self, lines: Sequence[str]) -> None:
+        self._screen.say(*(self._screen.styles.dim(f"  {line}") for line in lines))
+
     def _problem(self, text: str) -> None:
-        lines = strip(text).strip().split("\n")
+        lines = spelled(text.strip()).split("\n")
         self._screen.say(
             *(self._screen.styles.bad(f"{'!' if not number else ' '} {line}") for number, line in enumerate(lines))
         )
@@ -162,10 +203,12 @@ class Viewer:
 
     def _output(self, event: CallOutput) -> None:
         """A snapshot of the end of what a call has printed."""
-        self._screen.show_tail([line for line in strip(event.text).split("\n") if line.strip()])
+        printed = re.split(r"[\r\n]+", event.text)  # a progress bar writes over its line: its states are lines here
+        lines = [result_text(line, self._tool(event.id)) for line in printed if line.strip()]
+        self._screen.show_tail([line for line in lines if line.strip()])
 
     def _progress(self, event: Progress) -> None:
-        self._screen.show_tail(strip(event.text).split("\n"))
+        self._screen.show_tail(spelled(event.text).split("\n"))
 
     def _finished(self, event: CallFinished) -> None:
         self.running.discard(event.id)
@@ -177,21 +220,32 @@ class Viewer:
         for block in event.blocks:
             if not (isinstance(block, Diff) and event.id in self._shown_diff):
                 self._screen.say(*("  " + line for line in block_lines(block, styles)))
-        text = strip(event.text)
+        tool = self._tool(event.id)
+        self._result(event, result_text(event.text, tool, event.block), echo=tool is not None and tool.declaration.echo)
+        if ignored := dropped_line(event.dropped, tool):
+            self._settle()
+            self._screen.say(styles.dim(ignored))
+
+    def _result(self, event: CallFinished, text: str, *, echo: bool) -> None:
+        styles = self._screen.styles
         if event.outcome != "ok":
             if self._ui.show_errors:
-                self._screen.say(styles.dim(f"! {error_line(text)}"))
+                self._screen.say(styles.dim(f"! {short_error(event)}"))
         elif _SOFT_NOTE.fullmatch(text.strip()):
             self._soft = text.strip()
             if self._ui.show_notes:
                 self._screen.say(styles.dim(f"  {self._soft}"))
-        elif self._echoes(event.id) and text.strip():
-            self._screen.say(*(styles.dim(f"  {line}") for line in text.rstrip("\n").split("\n")))
+        elif echo and text.strip():
+            lines = text.rstrip("\n").split("\n")
+            if self._screen.one_terminal:
+                self._held, self._held_lines = event.text.strip(), lines
+                self._screen.show_tail(lines)
+            else:
+                self._echo(lines)
 
-    def _echoes(self, call_id: str) -> bool:
+    def _tool(self, call_id: str) -> Tool | None:
         asked = self._calls.get(call_id)
-        tool = self._registry.get(asked.requested) if asked else None
-        return tool is not None and tool.declaration.echo
+        return self._registry.get(asked.requested) if asked else None
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
@@ -213,7 +267,7 @@ class Viewer:
     # --- the rest -----------------------------------------------------------------------------------------------------
 
     def _note(self, event: Note) -> None:
-        styles, text = self._screen.styles, strip(event.text).strip()
+        styles, text = self._screen.styles, spelled(event.text.strip())
         if event.level != "info":
             self._screen.say(*(styles.warn(f"{visible(event.level)}: {line}") for line in text.split("\n")))
         elif self._ui.show_notes and text != self._soft:
@@ -221,9 +275,3 @@ class Viewer:
 
     def _nothing(self, event: object) -> None:
         """Not for the eye."""
-
-
-def error_line(text: str) -> str:
-    """The first line of a result that went wrong, beginning with `Error:`."""
-    first = text.strip().split("\n", 1)[0]
-    return first if first.startswith("Error:") else f"Error: {first}"

@@ -10,17 +10,17 @@ from pegboard.models import ToolOffer, ToolReply
 
 from pegboard_offline.route import UNSURE, Choice, Plan
 
-MAX_LINES = 40
-MAX_LINE = 300
 ABOUT = "I am a router, not a language model: I match plain requests against what the tools can do."
-BETTER = "An API key or a local model server gives you a real model."
+BETTER = "Providers for language models come with a later version."
 
 
 def result(reply: ToolReply, step: str = "") -> str:
     """One result, told: how many there are where it is a list, then what it says. step: which of several it is."""
-    told = _excerpt(_to_the_person(reply.text.removeprefix("Error: ")))
+    told = _to_the_person(reply.text.removeprefix("Error: ")).strip()
     which = f" ({step})" if step else ""
     if reply.outcome == "blocked":
+        if plainly := next((said for cue, said in _DECLINED if re.match(cue, told)), ""):
+            return f"Not done{which}: {plainly}"
         known = "" if re.search(r"\bnothing was\b", told, re.I) else ", nothing was changed"
         return f"Not done{known}{which}: {told}"
     if reply.outcome == "interrupted":
@@ -28,7 +28,7 @@ def result(reply: ToolReply, step: str = "") -> str:
         return f"Interrupted{known}{which}: {told}".removesuffix(": ")
     if reply.outcome != "ok":
         return f"That failed{which}: {told}"
-    body = _excerpt(reply.text) or _excerpt("\n".join(_facts(reply.data)))
+    body = reply.text.strip("\n").rstrip() or "\n".join(_facts(reply.data))
     if not body:
         return "Done; there is nothing to show."
     return "\n".join(part for part in (_summary(reply.data, reply.text), body, *_notes(reply)) if part)
@@ -38,6 +38,16 @@ def stopped(reply: ToolReply) -> bool:
     """Whether what comes after a step must not be done: it failed, or the program it ran says that it failed."""
     return reply.outcome != "ok" or (isinstance(reply.data, dict) and reply.data.get("exit_code", 0) != 0)
 
+
+_DECLINED = (
+    (r"(?:the person|you) declined\b", "you declined. Nothing was changed."),
+    (r"the call was declined \(--no\)", "--no declines whatever needs consent. Nothing was changed."),
+    (
+        r"this call needs (?:a person's|your) consent\b",
+        "it needs your consent and there is nobody to ask. Run it at a terminal, or with --yes.",
+    ),
+)
+"""What a refusal by a person, or for want of one, comes to for that person."""
 
 _REWORDED = (
     (r"\s*Ask the person for an alternative, or take another way(?: that does not need it)?\.", ""),
@@ -103,14 +113,6 @@ def _count(number: int, what: str) -> str:
     return f"1 {single}" if number == 1 else f"{number} {many}"
 
 
-def _excerpt(text: str) -> str:
-    lines = text.strip("\n").splitlines()
-    shown = [line if len(line) <= MAX_LINE else line[: MAX_LINE - 1] + "…" for line in lines[:MAX_LINES]]
-    if len(lines) > MAX_LINES:
-        shown.append(f"… {len(lines) - MAX_LINES} more lines")
-    return "\n".join(shown).strip()
-
-
 def final(plan: Plan, replies: Sequence[ToolReply]) -> str:
     """The answer to a whole request, or to as much of it as was done before something failed."""
     many = len(plan.choices)
@@ -118,12 +120,21 @@ def final(plan: Plan, replies: Sequence[ToolReply]) -> str:
         result(reply, f"step {number} of {many}, {plan.steps[number - 1]}" if many > 1 else "")
         for number, reply in enumerate(replies, 1)
     ]
-    left = many - len(replies)
-    if left > 0:
-        parts.append(f"Nothing further was run; not done: {'; '.join(dict.fromkeys(plan.steps[len(replies) :]))}.")
+    left = plan.choices[len(replies) :]
+    if left:
+        why = "" if replies and stopped(replies[-1]) else _in_the_way(left)
+        parts.append(f"Nothing further was run; not done: {'; '.join(dict.fromkeys(plan.steps[len(replies) :]))}.{why}")
     elif any(word in remark.lower() for remark in plan.remarks for word in ("summar", "explain", "describe")):
         parts.append(f"I cannot put that into other words: {ABOUT.removeprefix('I am ').split(':')[0]}. {BETTER}")
     return "\n\n".join(parts)
+
+
+def _in_the_way(left: Sequence[Choice]) -> str:
+    """Why the steps that are left are not done, although the last one that was is no reason."""
+    for choice in left:
+        if not choice.acts:
+            return f" {choice.reason or 'I need ' + ' and '.join(choice.missing)}".rstrip(".") + "."
+    return ""
 
 
 def ask(plan: Plan, offers: Sequence[ToolOffer]) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pegboard_offline.bags import bag
 from pegboard_offline.entities import Entity, Reading
 from pegboard_offline.lexicon import STOP
+from pegboard_offline.lines import plausible
 from pegboard_offline.names import ALONE, COMMANDS, ENGLISH_PROGRAMS, INTERPRETERS, MACHINE, PROGRAMS, SUBCOMMANDS
-from pegboard_offline.targets import MASK, Found, masked
+from pegboard_offline.targets import Found, masked
 
 _RUN = re.compile(
     r"\b(?:run|execute|exec|launch|start|fire\s+up|kick\s+off|fire\s+off|perform|invoke|trigger)(?:\s*:)?\s+"
@@ -21,10 +21,6 @@ _POLITE = re.compile(
     r"in (?:the|a) (?:shell|terminal)))+"
     r"\s*[.!?]*$",
     re.I,
-)
-_PROSE = bag(
-    """with on and for the please in to so if again now from using a an my our it them then when after before until
-    that this i you we is are all every against over but or because about like as"""
 )
 
 
@@ -70,9 +66,14 @@ def _given(reading: Reading) -> Found | None:
     path = next((entity for entity in reading.of("file") if entity.start == start), None)
     if match and path is not None and first not in PROGRAMS:
         line = _as_script(line, path)
-    elif not (first in PROGRAMS or shell_line(reading) or (line.startswith("./") and match)):
+    elif not (
+        first in PROGRAMS
+        or (match and first in ENGLISH_PROGRAMS and re.search(r"\s-", line))
+        or shell_line(reading)
+        or (line.startswith("./") and match)
+    ):
         return None
-    if "\n" in line or _prose(line, reading, start):
+    if "\n" in line or not plausible(line, reading, start):
         return None
     return Found(line, (match.start() if match else start, len(reading.text)), 1.0 if match else 0.8)
 
@@ -102,7 +103,7 @@ def whole(reading: Reading, start: int, end: int) -> str | None:
     """A span as a command line: quoted, or a program and what only a command would go on with."""
     marked = next((e for e in reading.of("code", "quoted") if (e.start, e.end) == (start, end)), None)
     line = marked.text.strip() if marked else reading.text[start:end]
-    if marked or (line and _first(line) in PROGRAMS and not _prose(line, reading, start)):
+    if marked or (line and _first(line) in PROGRAMS and plausible(line, reading, start)):
         return line or None
     return None
 
@@ -111,7 +112,7 @@ def _first(line: str) -> str:
     words = line.split()
     while words and re.fullmatch(r"[A-Z_][A-Z0-9_]*=\S*", words[0]):
         words.pop(0)
-    return words[0].rsplit("/", 1)[-1] if words else ""
+    return words[0].rsplit("/", 1)[-1].rstrip(";") if words else ""
 
 
 def _as_script(line: str, path: Entity) -> str:
@@ -122,13 +123,11 @@ def _as_script(line: str, path: Entity) -> str:
     return f"{interpreter} {line}"
 
 
-def _prose(line: str, reading: Reading, start: int) -> bool:
-    """Whether English goes on inside what would be the command (outside quotes): then where it ends is not sure."""
-    if line.split()[0] == "echo":
-        return False
-    bare = reading.text[start : start + len(line)]
-    for entity in reading.of("quoted", "code"):
-        if start <= entity.start < start + len(line):
-            bare = bare[: entity.start - start] + MASK * (entity.end - entity.start) + bare[entity.end - start :]
-    words = bare.split()[1:] if not line.startswith(tuple(f"{i} " for i in INTERPRETERS.values())) else bare.split()
-    return any(word.lower().rstrip(",.;") in _PROSE or (word.endswith((",", ";")) and word != ";") for word in words)
+def unclear(reading: Reading) -> str:
+    """The program of a command that a request seems to give, where it is not sure where it ends; else nothing."""
+    match = _RUN.search(masked(reading))
+    line = reading.text[match.end() :] if match else reading.text
+    if not line.strip() or reading.of("code", "quoted"):
+        return ""
+    first = _first(line).rstrip(";,.!?")
+    return first if first in (PROGRAMS if match else PROGRAMS - ENGLISH_PROGRAMS) else ""

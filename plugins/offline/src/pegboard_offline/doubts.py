@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pegboard_offline.entities import Reading
+from pegboard_offline.profile import Profile
 from pegboard_offline.words import mended
 
 _YOU, _ME = "(?:you|u|ya|y'all)", "(?:i|we)"
@@ -75,7 +76,7 @@ _NEGATED = re.compile(
     r"mustn't|must\s+not|won't|can't|cannot|no\s+need|"
     r"cancel|abort|nevermind|never\s+mind|without\s+\w+ing|except(?:\s+for)?|but\s+not|and\s+not|"
     r"not\s+the|other\s+than|apart\s+from|excluding|"
-    r"hold\s+off|stop\s+\w+ing|leave\s+\S+\s+alone|rather\s+than|if\s+not|no\s+longer)\b",
+    r"nothing\s+(?:should|must|may|can|is|needs?)|(?:please|let\s+us)\s+not|hold\s+off|stop\s+\w+ing|leave\s+\S+\s+alone|rather\s+than|if\s+not|no\s+longer)\b",
     re.I,
 )
 _ASKS_ADVICE = re.compile(
@@ -172,7 +173,7 @@ def doubt(reading: Reading, writes: bool) -> str | None:
     bare = reading.bare
     if _OVERRIDES.search(bare):
         return "That asks to set rules aside; I only serve plain requests."
-    if _NEGATED.search(bare):
+    if _NEGATED.search(bare) or re.search(r"^\W*not?\b|[,;]\s*not\b", bare, re.I):
         return 'I read a "not" in that, and would rather not guess what remains to be done.'
     if _CONDITIONAL.search(bare):
         return "That depends on a condition or an order of things that I cannot judge."
@@ -191,3 +192,28 @@ def doubt(reading: Reading, writes: bool) -> str | None:
     if not reading.entities and _DEFINES.search(bare) and "state" not in reading.concepts:
         return "That asks for an explanation, which takes a language model."
     return None
+
+
+_COUNTED = re.compile(
+    r"\b(?:how\s+many|number\s+of|count(?:\s+up)?)\s+(?:of\s+)?(?:(?:the|all|my|our)\s+)*(?P<what>\S+)", re.I
+)
+_FILES = re.compile(r"(?:files?|scripts?|modules?|documents?|notebooks?|sources?|folders?|director(?:y|ies))\b", re.I)
+
+
+def uncounted(tool: Profile, missing: bool, reading: Reading) -> str | None:
+    """Why a list of files is no answer to "how many", nor a search for nothing: lines, tests and functions are no files."""
+    match = _COUNTED.search(reading.text)
+    if (
+        match is None
+        or tool.special
+        or tool.nature not in (("find", "list", "search") if missing else ("find", "list"))
+    ):
+        return None
+    at = match.start("what")
+    named = any(e.kind in ("ext", "glob") and e.start <= at < e.end for e in reading.entities)
+    soon = re.match(r"(?:\S+\s+){0,2}?" + _FILES.pattern, reading.text[at:], re.I)
+    return (
+        None
+        if named or soon
+        else f"I can list files and search them, but I cannot count {match['what'].rstrip('?.!,')!r}."
+    )

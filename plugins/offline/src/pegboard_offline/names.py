@@ -42,13 +42,14 @@ PROGRAMS = bag(
     ninja node nox npm npx nproc nvm perl pg_dump php ping pip pip3 pipenv pipx pnpm podman poetry pre-commit
     prettier printf ps psql pwd pyright pytest python python3 rails rake rg rm rsync ruby ruff rustc rustfmt sass
     sed sh sqlite3 ssh sudo swift systemctl tail tar terraform top touch tox tree tsc uname unittest unzip uptime uv
-    uvicorn valgrind vite wc webpack wget which whoami xargs yarn zip zsh"""
+    uvicorn valgrind vite wc webpack wget which whoami xargs yarn zip zsh sleep seq uniq stat tee realpath basename dirname
+    mktemp md5sum sha256sum base64 printenv lsof id cmp nohup timeout tr"""
 )
 """What may stand first in a command that is not in backticks."""
 
 ENGLISH_PROGRAMS = bag(
     """black cat date diff du echo env find free go head help host just kill ls make more rake ruff sort tail test time
-    top touch tree which cut split join watch open yes install"""
+    top touch tree which cut split join watch open yes install sleep id timeout tee stat"""
 )
 """Programs whose names are words: without "run" before them they are read as English."""
 

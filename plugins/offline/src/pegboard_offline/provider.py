@@ -21,9 +21,7 @@ from pegboard.models import (
 if TYPE_CHECKING:
     from pegboard_offline.route import Router
 
-BANNER = (
-    "offline: a router, not a language model; it serves plain requests. A key or a local server gives a real model."
-)
+BANNER = "offline: a router, not a language model; it serves plain requests"
 PENDING = "pegboard_offline.pending"
 
 
@@ -56,8 +54,9 @@ class OfflineProvider:
             yield EndPart(asks_back=True, provider_data={PENDING: text} if pending else None)
             return
         failed = bool(replies) and answer.stopped(replies[-1])
-        if plan.acts and not failed and len(replies) < len(plan.choices):
-            choice = plan.choices[len(replies)]
+        choice = next(iter(plan.choices[len(replies) :]), None)
+        # What was done may have changed how its own request reads now (a file is there already): what is left decides.
+        if choice is not None and not failed and all(one.acts for one in plan.choices[len(replies) :]):
             yield CallPart(WireCall(id=_fresh_id(request.messages), name=choice.tool or "", arguments=choice.arguments))
             yield EndPart()
             return

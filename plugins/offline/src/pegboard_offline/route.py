@@ -15,9 +15,11 @@ import msgspec
 from pegboard.models import ToolOffer
 
 from pegboard_offline.bags import bag
-from pegboard_offline.doubts import doubt, hedged, plain, wants_help
+from pegboard_offline.commands import unclear
+from pegboard_offline.doubts import doubt, hedged, plain, uncounted, wants_help
 from pegboard_offline.entities import Entity, Reading, Tree, read
 from pegboard_offline.lexicon import STOP, SWEEPING, is_world_act
+from pegboard_offline.orders import no_order, taken_back
 from pegboard_offline.profile import Profile, profile
 from pegboard_offline.score import BEST, Scored, ranked
 from pegboard_offline.steps import MAX_STEPS, Step, pronoun, split
@@ -90,8 +92,12 @@ class Router:
         edits = {offer.name: "edit" in offer.touches.values() for offer in offers}
         for step in steps:
             wrote = bool(choices) and edits.get(choices[-1].tool or "", False)
-            if step.refers and not (
-                wrote and before is not None and _resolved(read(step.text, self._tree), before, self._tree).entities
+            if (
+                step.refers
+                and not taken_back(step.text)
+                and not (
+                    wrote and before is not None and _resolved(read(step.text, self._tree), before, self._tree).entities
+                )
             ):
                 remarks.append(step.text)
                 continue
@@ -139,6 +145,8 @@ class Router:
 
 def _nothing_fits(reading: Reading) -> str:
     """What is said where no tool fits."""
+    if program := unclear(reading):
+        return f"I cannot tell what of that is the command; put it between backticks: run `{program} ...`."
     if any(is_world_act(concept) and concept != "run" for concept in reading.concepts):
         return "I know no way to do that with the tools on offer; nothing was changed."
     named = next(iter(reading.entities), None)
@@ -148,7 +156,13 @@ def _nothing_fits(reading: Reading) -> str:
 def _objection(best: Scored, candidates: list[Scored], reading: Reading, request: str) -> str:
     """Why the best choice is not acted on after all, or nothing."""
     writes = best.tool.offer.effect != "read_only"
-    reason = None if best.filled.exact else doubt(reading, writes)
+    reason = (
+        None
+        if best.filled.exact
+        else doubt(reading, writes) or uncounted(best.tool, bool(best.filled.missing), reading)
+    )
+    if writes and not reason and not best.filled.missing:
+        reason = no_order(best.tool, best.filled, best.rest, reading, request)
     if reason or best.filled.missing:
         return reason or ""
     if best.filled.unsafe:

@@ -9,7 +9,7 @@ from pegboard_offline.bags import bag
 from pegboard_offline.doubts import plain
 from pegboard_offline.entities import Reading, Tree, read
 from pegboard_offline.lexicon import ACTS, is_act, vocabulary
-from pegboard_offline.names import PROGRAMS
+from pegboard_offline.names import ENGLISH_PROGRAMS, PROGRAMS
 
 _VERBS = frozenset(
     verb
@@ -120,6 +120,7 @@ def _cuts(reading: Reading, tree: Tree) -> list[tuple[int, int]]:
         firm = match is strong
         if (
             done
+            and not _same_line(match[0], done, rest)
             and _says_something(done, tree)
             and _verb_first(rest, reading, match.end(), firm)
             and (match.start() < literal_from or firm)
@@ -127,6 +128,16 @@ def _cuts(reading: Reading, tree: Tree) -> list[tuple[int, int]]:
             cuts.append((match.start(), match.end()))
         position = max(match.end(), position + 1)
     return cuts
+
+
+def _same_line(between: str, done: str, rest: str) -> bool:
+    """Whether a semicolon stands inside a command line: a program before it, and one behind it."""
+    following = re.match(r"\s*(\S+)", rest)
+    if between.strip() != ";" or following is None:
+        return False
+    after = following[1].rstrip(";")
+    programs = PROGRAMS - ENGLISH_PROGRAMS | {"echo", "sleep", "touch"}
+    return after in programs and any(word.rstrip(";") in PROGRAMS for word in plain(done).split()[:2])
 
 
 def _verb_first(rest: str, reading: Reading, at: int, firm: bool) -> bool:

@@ -253,7 +253,7 @@ def content(reading: Reading, path: Entity | None) -> Content | None:
     if match and path is not None and path.start >= match.end("x"):
         text, marked = literal(reading, *match.span("x"))
         told = bool(match["noun"]) or (not match["det"] and match["verb"].lower() in ("write", "put", "jot"))
-        if not marked and told and not _DESCRIBED.match(text) and MASK not in text and _plain(text):
+        if not marked and told and not _DESCRIBED.match(text) and MASK not in match["x"] and _plain(text):
             return Content(text, match.span("x"))
     return None
 

@@ -62,7 +62,6 @@ def _other_shell(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
         "run {command} in {cwd}",
         "in the folder {cwd}, run {command}",
         "use bash to run {command}",
-        "what does {command} print",
         "show me the output of {command}",
         "start the program {command}",
         "run {command} with {shell}",

@@ -31,19 +31,18 @@ class _Slow(Exception):
 def main() -> int:
     """Do the job on stdin; the exit code is 0, INVALID (also when something could not be read) or SLOW."""
     job = Job.from_json(sys.stdin.buffer.read())
-    at = ""
+    at = b""
     try:
         search = _Search(job)
-        for path in search.files():
-            at = path.decode(errors="replace")
-            search.file(path)
+        for at in search.files():
+            search.file(at)
     except BadPattern as error:
         reason = str(error).removeprefix("Invalid regex: ")
         sys.stderr.write(f"rg: regex parse error:\nerror: {reason}\n")
         return INVALID
     except _Slow:
         sys.stdout.buffer.flush()
-        sys.stderr.write(f"slow: {at}\n")
+        sys.stderr.buffer.write(b"\0slow: " + at)
         return SLOW
     sys.stdout.buffer.flush()
     return INVALID if search.troubled else 0
@@ -65,6 +64,9 @@ class _Search:
         job = self.job
         if job.named:
             yield job.start
+            return
+        if job.files:
+            yield from job.files
             return
         scope = top_scope(job.top, require_git=job.require_git)
         scope = scope.descend([part for part in job.start.split(b"/") if part])

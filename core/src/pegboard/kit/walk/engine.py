@@ -21,7 +21,7 @@ from pegboard.kit.walk.job import Job
 OLDEST_RG = (14, 0)
 _VERSION = re.compile(rb"ripgrep (\d+)\.(\d+)")
 _ALWAYS = (
-    "--no-config", "--color=never", "--sort=path", "--null", "--no-ignore-global", "--no-ignore-exclude",
+    "--no-config", "--color=never", "--null", "--no-ignore-global", "--no-ignore-exclude",
     "--no-ignore-parent", "--no-ignore-messages", "--glob=!.git", "--glob=!node_modules",
 )  # fmt: skip
 _WHERE = ("--no-heading", "--with-filename", "--line-number", "--column", "--byte-offset", "--max-columns=1")
@@ -113,9 +113,9 @@ class Command(NamedTuple):
     fine: tuple[int, ...]
 
 
-def rg_command(rg: str, job: Job, files: Sequence[bytes] = ()) -> Command:
-    """rg for a job. `files` are searched instead of the start."""
-    argv = [rg, *_ALWAYS]
+def rg_command(rg: str, job: Job, files: Sequence[bytes] = (), *, ordered: bool = True) -> Command:
+    """rg for a job, in one thread. `files` are searched instead of the start."""
+    argv = [rg, *_ALWAYS, "--sort=path" if ordered else "--threads=1"]
     argv += ["--hidden"] * job.hidden + ["--no-ignore"] * job.ignored + ["--no-require-git"] * job.git
     stdin = b""
     if job.outer and not job.ignored and os.path.exists("/dev/stdin"):

@@ -19,6 +19,7 @@ class Job(NamedTuple):
     start: where below it, empty for itself; named: the start is a file that the caller named.
     Names are bytes as the system has them. only: a regular expression for paths (surrogates passed), empty for all;
     names: plain patterns of file names that fit no less.
+    files: searched instead of what is below the start.
     hidden, ignored, links: whether those are walked. outer: ignore rules from outside of the start, as lines of a file
     at the top. git: .gitignore counts wherever it is. crlf: the pattern sees no CR.
     """
@@ -40,6 +41,7 @@ class Job(NamedTuple):
     require_git: bool = False
     git: bool = True
     outer: bytes = b""
+    files: tuple[bytes, ...] = ()
 
     def to_json(self) -> bytes:
         """For the Python engine's process."""
@@ -47,14 +49,16 @@ class Job(NamedTuple):
             name: value.decode("latin-1") if isinstance(value, bytes) else value
             for name, value in self._asdict().items()
         }
+        plain["files"] = [path.decode("latin-1") for path in self.files]
         return json.dumps(plain).encode()
 
     @classmethod
     def from_json(cls, data: bytes) -> Job:
         """What `to_json` made."""
         plain = json.loads(data)
+        files = tuple(path.encode("latin-1") for path in plain.pop("files"))
         given = {name: value.encode("latin-1") if name in _BYTES else value for name, value in plain.items()}
-        return cls(**given)
+        return cls(**given, files=files)
 
 
 _BYTES = ("top", "before", "start", "only", "outer")

@@ -61,7 +61,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search found. more: there is more than this. left_out: protected files that were not searched.
+    """What a search found. more: there is more than this. left_out: protected files in its range, which it says
+    nothing of: as many for every pattern; 0 too when a search that was cut short did not find out.
 
     notes: what a reader must know: what could not be read, which engine stood in.
     """

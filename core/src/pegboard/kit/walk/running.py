@@ -26,6 +26,16 @@ _REASON = re.compile(rb"^error: (.*)", re.MULTILINE)
 _LACKS = re.compile(r"look-around|look-ahead|backreference")
 
 
+class TooSlow(ToolError):
+    """The pattern takes too long on the file `path`."""
+
+    def __init__(self, path: bytes) -> None:
+        where = _name(path)
+        text = f"The pattern takes too long on {where}, so the search was given up. Simplify it: avoid nested repeats."
+        super().__init__(text)
+        self.path = path
+
+
 class Answer(msgspec.Struct):
     """What an engine said: records that were wanted, files where a NUL ended the search, what could not be read.
 
@@ -44,15 +54,17 @@ async def ask(
 ) -> Answer:
     """Run an engine until it ends or has said more than `limit` wanted things.
 
-    Raises ToolError for a pattern that it does not take.
+    Raises ToolError for a pattern that it does not take, TooSlow for one that never ends.
     """
     answer, reader = Answer(records=[], nuls=[], trouble=[]), Reader(job.mode, job.before)
 
     def take(records: Iterable[Record]) -> bool:
         for record in records:
+            if not wanted(record.path):
+                continue
             if record.nul is not None:
                 answer.nuls.append(record.path)
-            elif wanted(record.path):
+            else:
                 answer.records.append(record)
                 if limit is not None and len(answer.records) > limit:
                     answer.more = True
@@ -75,9 +87,7 @@ async def ask(
 def _judge(done: Finished, fine: tuple[int, ...], answer: Answer, malformed: int, before: bytes) -> None:
     """What the way it ended means."""
     if done.exit_code == SLOW:
-        where = done.stderr.partition(b"slow: ")[2].strip().decode(errors="replace")
-        text = f"The pattern takes too long on {where}, so the search was given up. Simplify it: avoid nested repeats."
-        raise ToolError(text)
+        raise TooSlow(done.stderr.rpartition(b"\0slow: ")[2])
     if malformed:
         answer.failed = "it printed what could not be understood"
     if done.exit_code in fine or done.stopped:

@@ -22,6 +22,7 @@ from pegboard.kit.walk.job import Job
 from pegboard.kit.walk.paths import PathGlob
 from pegboard.kit.walk.place import Ground, ground, narrowed
 from pegboard.kit.walk.query import GlobQuery, Hits, Paths, Query
+from pegboard.kit.walk.running import TooSlow
 from pegboard.kit.walk.seeking import Seeking
 from pegboard.kit.walk.texts import texts
 from pegboard.kit.workspace import Workspace
@@ -59,19 +60,29 @@ async def grep(
         crlf=not dialect.names_cr(query.pattern, regex=regex),
     )
     gate = _gate(workspace, inner, only, query)
-    seeking = Seeking(inner, job, (lambda path: True) if inner.named else gate, run, workspace.root)
-    answer = await seeking.answer(settings, limit)
-    found = await asyncio.to_thread(
-        texts, workspace, inner.prefix, query.output_mode, answer.records, settings.max_line_chars
-    )
-    gate.protected.update(error.path for error in found.refused if error.reason == "protected")
+    seeking = Seeking(inner, job, gate, run, workspace.root)
+    while True:
+        try:
+            answer = await seeking.answer(settings, limit)
+        except TooSlow as slow:
+            if await asyncio.to_thread(_is_protected, workspace, inner, slow.path) and gate.bar([slow.path]):
+                continue
+            raise
+        found = await asyncio.to_thread(
+            texts, workspace, inner.prefix, query.output_mode, answer.records, settings.max_line_chars
+        )
+        # Second names of protected files are seen by the door alone; their hits must not take the place of others.
+        if not (gate.bar(found.protected) and answer.more):
+            break
+    answer.nuls = [path for path in answer.nuls if path not in found.protected]
+    answer.trouble = [(path, why) for path, why in answer.trouble if not gate.refuses(path)]
     hits = Hits(
         hits=found.hits,
         engine=seeking.engine,
         pattern=query.pattern,
         more=answer.more,
-        left_out=len(gate.protected),
-        notes=seeking.notes + _door_notes(found.refused, found.changed),
+        left_out=seeking.left_out,
+        notes=seeking.told(answer) + _door_notes(found.refused, found.changed),
     )
     return hits.fitted(caps) if caps else hits
 
@@ -117,7 +128,7 @@ async def glob(
     names = [inner.prefix + shown(os.fsdecode(record.path)) for record in records[:limit]]
     more = answer.more or len(records) > limit
     paths = Paths(
-        paths=names, pattern=query.pattern, more=more, left_out=len(gate.protected), notes=seeking.notes + exact
+        paths=names, pattern=query.pattern, more=more, left_out=len(gate.protected), notes=seeking.told(answer) + exact
     )
     return paths.fitted(caps) if caps else paths
 
@@ -150,7 +161,16 @@ def _job(root: str, place: Ground, only: PathGlob | None, settings: SearchSettin
 def _gate(workspace: Workspace, place: Ground, only: PathGlob | None, query: Query | GlobQuery) -> Gate:
     scope = None if query.include_ignored else place.scope
     hidden = query.include_hidden or (only is not None and not only.negated)
-    return Gate(workspace, place.prefix, place.start, scope, only, hidden=hidden)
+    return Gate(workspace, place, scope, only, hidden=hidden)
+
+
+def _is_protected(workspace: Workspace, place: Ground, path: bytes) -> bool:
+    """Whether the door refuses the file, by whichever of its names. Blocks; call it in a thread."""
+    try:
+        with workspace.open(place.prefix + os.fsdecode(path)):
+            return False
+    except DoorError as error:
+        return error.reason == "protected"
 
 
 def _no_start(only: PathGlob | None) -> list[str]:
@@ -159,7 +179,7 @@ def _no_start(only: PathGlob | None) -> list[str]:
 
 
 def _door_notes(refused: Sequence[DoorError], changed: Sequence[str]) -> list[str]:
-    notes = [f"not shown: {error}" for error in refused if error.reason not in ("protected", "escapes", "missing")]
+    notes = [f"not shown: {error}" for error in refused if error.reason not in ("escapes", "missing")]
     names = list(dict.fromkeys(changed))
     return notes[:5] + [f"{name} changed while it was searched" for name in names[:5]]
 

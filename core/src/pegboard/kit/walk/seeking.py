@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Coroutine, Iterator, Sequence
+from typing import Any, Literal
 
 from pegboard.errors import ToolError
 from pegboard.kit.names import shown
 from pegboard.kit.settings import SearchSettings
+from pegboard.kit.walk.census import Census
 from pegboard.kit.walk.engine import Command, Record, Rg, Run, find_rg, python_command, rg_command
+from pegboard.kit.walk.gate import Gate
 from pegboard.kit.walk.job import Job
 from pegboard.kit.walk.place import Ground
 from pegboard.kit.walk.running import Answer, ask, trouble_notes
@@ -19,58 +21,96 @@ BATCH_BYTES = 100_000
 
 
 class Seeking:
-    """A job, and how it is done. `engine` and `notes` say afterwards which engine did it, and what a reader must know.
+    """A job, and how it is done.
 
-    wanted: whether a file that an engine names is among the results.
+    Afterwards `engine` says which engine did it, `notes` what a reader must know, and `left_out` how many protected
+    files lie in its range: by their names, never by what is in them. Where a path must be judged, `gate` does.
     """
 
-    def __init__(self, place: Ground, job: Job, wanted: Callable[[bytes], bool], run: Run, cwd: str) -> None:
+    def __init__(self, place: Ground, job: Job, gate: Gate, run: Run, cwd: str) -> None:
         self.engine: Literal["rg", "python"] = "rg"
         self.notes: list[str] = []
+        self.left_out = 0
         self._place = place
         self._job = job
-        self._wanted = wanted
+        self._gate = gate
         self._run = run
         self._cwd = cwd
 
     async def answer(self, settings: SearchSettings, limit: int | None) -> Answer:
         """What the engine finds; when rg cannot be used or breaks down, what ours does."""
+        self.notes = []
         rg = await find_rg(settings, self._run)
         if rg.path:
             answer = await self._by_rg(rg.path, limit)
             if not answer.failed or answer.records:
                 if answer.failed:
                     self.notes.append(f"rg broke down ({answer.failed}): there may be more")
-                return self._told(answer)
+                return answer
             rg = Rg(None, f"rg broke down ({answer.failed})")
         self.engine = "python"
         if rg.why:
             self.notes.append(f"{rg.why}, so the Python engine searched")
-        answer = await self._ask(python_command(self._job), self._job, limit)
+        answer = await self._by_python(limit)
         if answer.failed:
             raise ToolError(f"The search failed: {answer.failed}. Nothing was changed.")
-        return self._told(answer)
-
-    def _told(self, answer: Answer) -> Answer:
-        self.notes += trouble_notes(answer)
-        if self._place.binary:
-            name = shown(os.fsdecode(self._place.start))
-            self.notes.append(f"{name} holds NUL bytes (binary): it was searched as text")
         return answer
 
+    def told(self, answer: Answer) -> list[str]:
+        """The notes, with those on what was not searched, or not wholly."""
+        notes = self.notes + trouble_notes(answer)
+        if self._place.binary:
+            name = shown(os.fsdecode(self._place.start))
+            notes.append(f"{name} holds NUL bytes (binary): it was searched as text")
+        return notes
+
+    @property
+    def _judging(self) -> bool:
+        """Whether protected files must be looked for by name before or beside the search."""
+        return self._gate.checked and self._job.mode != "list" and not self._place.named
+
     async def _ask(self, command: Command, job: Job, limit: int | None) -> Answer:
-        return await ask(command, job, limit, self._wanted, self._run, self._cwd)
+        wanted = self._gate.listed if job.mode == "list" else self._gate
+        return await ask(command, job, limit, (lambda path: True) if job.named else wanted, self._run, self._cwd)
+
+    async def _listed(self) -> Answer:
+        """The files to search, by our own walk, protected ones left out and counted."""
+        listing = self._job._replace(mode="list")
+        listed = await self._ask(python_command(listing), listing, None)
+        self.left_out = len(self._gate.protected)
+        return listed
+
+    async def _by_python(self, limit: int | None) -> Answer:
+        """Our own engine. It is not given protected files: one that it takes too long on would tell of its content."""
+        if not self._judging:
+            return await self._ask(python_command(self._job), self._job, limit)
+        listed = await self._listed()
+        if listed.failed or not listed.records:
+            return listed
+        job = self._job._replace(files=tuple(record.path for record in listed.records))
+        answer = await self._ask(python_command(job), job, limit)
+        answer.trouble[:0] = listed.trouble
+        return answer
 
     async def _by_rg(self, rg: str, limit: int | None) -> Answer:
         scope = self._place.scope
         ruled = not self._job.ignored and scope is not None and scope.beyond_rg
         if self._place.named or not (self._job.links or ruled):
-            return await self._ask(rg_command(rg, self._job), self._job, limit)
-        listing = self._job._replace(mode="list")
-        listed = await self._ask(python_command(listing), listing, limit if self._job.mode == "list" else None)
-        if self._job.mode == "list" or listed.failed:
-            return listed
-        return await self._in_files(rg, listed, limit)
+            return await self._counted(rg, self._ask(rg_command(rg, self._job), self._job, limit))
+        if self._job.mode == "list":
+            return await self._ask(python_command(self._job), self._job, limit)
+        listed = await self._listed()
+        return listed if listed.failed else await self._in_files(rg, listed, limit)
+
+    async def _counted(self, rg: str, search: Coroutine[Any, Any, Answer]) -> Answer:
+        """A search by rg, while a second one lists the names in its range."""
+        if not self._judging:
+            return await search
+        census = Census(self._gate, self._job.before)
+        listing = rg_command(rg, self._job._replace(mode="list"), ordered=False)
+        answer = await census.beside(search, listing, self._run, self._cwd)
+        self.left_out = census.number
+        return answer
 
     async def _in_files(self, rg: str, listed: Answer, limit: int | None) -> Answer:
         """What rg finds in the files that our own walk listed."""

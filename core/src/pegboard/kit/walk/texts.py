@@ -25,16 +25,18 @@ MAX_DECODED_BYTES = 64 * 1024 * 1024
 
 
 class Texts(msgspec.Struct):
-    """The hits with their text; refused: files that the door did not open, and why."""
+    """The hits with their text; refused: files that the door did not open, and why; protected: those that a check
+    refused, as the engine named them."""
 
     hits: list[Hit] = []
     refused: list[DoorError] = []
+    protected: list[bytes] = []
     changed: list[str] = []
 
 
 def texts(workspace: Workspace, prefix: str, mode: str, records: Iterable[Record], max_chars: int) -> Texts:
     """Make hits of places. `prefix` stands in front of the records' paths. Blocks; call it in a thread."""
-    found = Texts(hits=[], refused=[], changed=[])
+    found = Texts(hits=[], refused=[], protected=[], changed=[])
     for path, places in groupby(records, key=lambda record: record.path):
         name = prefix + os.fsdecode(path)
         try:
@@ -49,7 +51,10 @@ def texts(workspace: Workspace, prefix: str, mode: str, records: Iterable[Record
                     else:
                         found.hits.append(Hit(path=shown(name), line=place.line, text=text[0], cut=text[1]))
         except DoorError as error:
-            found.refused.append(error)
+            if error.reason == "protected":
+                found.protected.append(path)
+            else:
+                found.refused.append(error)
         except OSError as error:
             found.refused.append(DoorError(f"{shown(name)}: {error.strerror}", reason="system", path=shown(name)))
     return found

@@ -32,7 +32,7 @@ def tool(
 ) -> None:
     """Make one call of a tool, down the same road that a model's calls take.
 
-    A key that is repeated makes a list. `pegboard tools` lists the tools.
+    A key that is repeated makes a list. `pegboard tools` lists the tools, `pegboard tools NAME` shows one's parameters.
     """
     options.one_answer(yes=yes, no=no)
     from pegboard_cli.arguments import BadWord, read_arguments
