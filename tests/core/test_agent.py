@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -12,11 +13,13 @@ import msgspec
 import pytest
 from pegboard import events, port
 from pegboard.agent import MAX_STEPS
+from pegboard.errors import ConfigError
 from pegboard.events import ApprovalAsked, CallFinished, TurnEnded, WireCall
 from pegboard.hooks import Fragment, hookimpl
-from pegboard.models import CallPart, EndPart, NotePart, TextPart, ThinkingPart
+from pegboard.models import CallPart, EndPart, NotePart, ReplyPart, Request, TextPart, ThinkingPart
 from pegboard.plugins import given
 from pegboard.session import SessionBusy
+from pegboard.testing.scripted import Scripted
 from pegboard.tooling import tool
 from pegboard.touches import Writes
 
@@ -503,3 +506,18 @@ def test_the_log_on_disk_is_the_event_stream_byte_for_byte(pegboard_board: Any) 
     lines = (board.session.folder / "events.jsonl").read_bytes().splitlines()
     assert lines == [msgspec.json.encode(event) for event in board.events]
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
+
+
+@pytest.mark.parametrize("error", [ConfigError("the key was refused"), RuntimeError("lost")])
+def test_what_was_said_before_a_provider_failed_is_kept(pegboard_board: Any, error: Exception) -> None:
+    class Failing(Scripted):
+        async def reply(self, request: Request) -> AsyncIterator[ReplyPart]:
+            yield TextPart("I was about to")
+            raise error
+
+    board = pegboard_board()
+    board.agent = board.board.agent(board.session, provider=Failing([]))
+    ended = board.prompt("go")
+    assert (ended.status, str(error) in (ended.error or "")) == ("error", True)
+    said = [event.text for event in board.events if isinstance(event, events.Message)]
+    assert said == ["I was about to"]

@@ -396,3 +396,29 @@ def test_a_program_that_is_not_there_is_an_error(pegboard_board: Any) -> None:
 
     record = pegboard_board(tools=[run]).call("run")
     assert record.outcome == "error" and "no-such-program-anywhere" in record.text
+
+
+def test_a_commit_that_is_not_entered_lets_go_of_the_edit_lock(pegboard_board: Any, tmp_path: Path) -> None:
+    @tool
+    async def late(path: Annotated[str, Writes("A file")], ctx: Context) -> str:
+        """Write after it was told to stop."""
+        board.agent._lane.stop(None, "person")
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            async with ctx.commit() as files:
+                files.write(path, b"late")
+        return "written"
+
+    @tool
+    async def write(path: Annotated[str, Writes("A file")], ctx: Context) -> str:
+        """Write a file."""
+        async with ctx.commit() as files:
+            files.write(path, b"now")
+        return "written"
+
+    board = pegboard_board(tools=[late, write])
+    stopped = board.call("late", path="a.txt")
+    assert stopped.outcome == "interrupted" and not (tmp_path / "a.txt").exists()
+    after = board.run(asyncio.wait_for(board.agent.call("write", {"path": "a.txt"}), 10))
+    assert after.outcome == "ok" and (tmp_path / "a.txt").read_bytes() == b"now"

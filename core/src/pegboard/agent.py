@@ -14,7 +14,7 @@ import msgspec
 
 from pegboard import events, port
 from pegboard.calls import Call, Caller, Record
-from pegboard.errors import PegboardError
+from pegboard.errors import PegboardError, SessionError
 from pegboard.events import AnyEvent, Status, TurnEnded, WireCall
 from pegboard.lane import Lane
 from pegboard.models import (
@@ -191,15 +191,22 @@ class Agent:
         try:
             status = await self._steps(turn, offers, spent, said)
             if status == "stopped":
-                error = f"steps: the turn was stopped after {self._max_steps} model replies"
+                error = f"steps: the turn was stopped after {self._max_steps} model replies; ask again to go on"
         except asyncio.CancelledError:
             self._keep_partial(turn, said)
             status = "interrupted"
+        except SessionError:
+            raise  # the log cannot be written, so neither can the end of the turn
         except PegboardError as problem:
+            self._keep_partial(turn, said)
             status, error = "error", str(problem)
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - isolates plugins: a provider may raise anything
             self._keep_partial(turn, said)
-            status, error = "error", f"the model {self.model} failed: {type(problem).__name__}: {problem}"
+            error = (
+                f"the model {self.model} failed ({type(problem).__name__}: {problem}). What it had said is kept, and no "
+                "unfinished call was run. Ask again, or choose another model."
+            )
+            status = "error"
         ended = TurnEnded(turn=turn, status=status, text=said.text, usage=spent.as_dict(), error=error)
         usage = events.Usage(turn=turn, input=spent.input, output=spent.output, cached=spent.cached, cost=spent.cost)
         self.session.append(usage, ended)

@@ -24,7 +24,7 @@ from pegboard.desk import Answers, Desk
 from pegboard.events import AnyEvent
 from pegboard.guards import Guards, GuardSeat
 from pegboard.hooks import Fragment
-from pegboard.kit.workspace import Workspace
+from pegboard.kit.workspace import Outside, Workspace
 from pegboard.lane import Lane
 from pegboard.models import Provider, ToolOffer
 from pegboard.plugins import Entry, Plugin
@@ -72,8 +72,6 @@ class Board:
         self._entries = entries
         self._plugged = plugged
         self._agents: list[Agent] = []
-        outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
-        self._outside: Any = outside
         self._own = own_files(root, [user_file.parent, *([state] if state else [])])
         self.workspace = self._workspace(None)
 
@@ -164,15 +162,15 @@ class Board:
 
     def offers(self, caller: Caller = "model") -> list[ToolOffer]:
         """The tools that a caller is told of, in a stable order."""
-        if not self.config.tool_calling:
-            return []
         return [_offer(tool) for tool in self.registry.tools if self.why_not(tool, caller) is None]
 
     def why_not(self, tool: Tool, caller: Caller = "model") -> str | None:
-        """Why a registered tool is not offered: denied, caller, or None if it is."""
+        """Why a registered tool is not offered: denied, caller, withheld (`tool_calling` is off), or None if it is."""
         if self.policy.hidden(tool):
             return "denied"
-        return None if caller in tool.declaration.callers else "caller"
+        if caller not in tool.declaration.callers:
+            return "caller"
+        return "withheld" if caller == "model" and not self.config.tool_calling else None
 
     def agent(
         self,
@@ -256,7 +254,9 @@ class Board:
 
     def _workspace(self, session: Path | None) -> Workspace:
         checks = [self._own, self.guards.path] if self.guards.seats else [self._own]
-        return Workspace(self.root, checks, outside=self._outside, session=str(session) if session else None)
+        # Where outside paths ask or are allowed, policy has spoken before the door is opened.
+        outside: Outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
+        return Workspace(self.root, checks, outside=outside, session=str(session) if session else None)
 
     def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
         return [(plugin, one) for plugin, given in self._plugged.contributed(hook) for one in given]

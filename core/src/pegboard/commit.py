@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -46,22 +47,38 @@ class EditCommit(Commit):
 
     def __enter__(self) -> Writer:
         deadline = time.monotonic() + _LOCK_WAIT
-        while not self._try():
-            self._overdue(deadline)
-            time.sleep(0.01)
-        return self._open()
+        with self._or_let_go():
+            while not self._try():
+                self._overdue(deadline)
+                time.sleep(0.01)
+            return self._open()
 
     async def __aenter__(self) -> Writer:
         deadline = time.monotonic() + _LOCK_WAIT
-        while not self._try():
-            self._overdue(deadline)
-            await asyncio.sleep(0.01)
-        return self._open()
+        with self._or_let_go():
+            while not self._try():
+                self._overdue(deadline)
+                await asyncio.sleep(0.01)
+            return self._open()
+
+    @contextmanager
+    def _or_let_go(self) -> Iterator[None]:
+        """What does not come to be entered is never left: the lock must not stay with it."""
+        try:
+            yield
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _let_go(self) -> None:
+        self._context.committing = False
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
-        self._context.committing = False
         writer, self._writer = self._writer, None
         try:
             if writer is not None and writer.changes:
@@ -73,9 +90,7 @@ class EditCommit(Commit):
                 f"{names}: changed, but what undoes that could not be kept ({reason}). Do not repeat it."
             ) from None
         finally:
-            if self._fd is not None:
-                os.close(self._fd)
-                self._fd = None
+            self._let_go()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /

@@ -16,8 +16,8 @@ from pegboard.events import WireCall
 class ToolOffer(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as a model is told of it: `parameters` is a JSON Schema object, with no `$ref` and no titles.
 
-    `examples`, `slots`, `effect` and `answer` are declarations that a provider without a language model (the embedded
-    router) works from; a provider that speaks to a real model sends name, description and parameters alone."""
+    `examples`, `effect`, `category` and `touches` (by parameter) are declarations that a provider without a language model
+    works from; a provider that speaks to a real model sends name, description and parameters alone."""
 
     name: str
     description: str
@@ -26,7 +26,6 @@ class ToolOffer(msgspec.Struct, frozen=True, kw_only=True):
     effect: str = "side_effecting"
     category: str | None = None
     touches: dict[str, str] = {}
-    result: dict[str, Any] | None = None
 
     def wire(self) -> dict[str, Any]:
         """The OpenAI function-calling form: name, description, parameters."""
@@ -60,7 +59,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of the loop. `system` is the prompt's fixed part; `files` tells a router what is in the workspace root."""
+    """One step of the loop. `system` is the prompt's fixed part."""
 
     model: str
     system: str

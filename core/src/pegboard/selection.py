@@ -41,6 +41,12 @@ def is_on(entry: Entry, loaded: Loaded, without_guard: frozenset[str]) -> bool:
 
 
 def insist_on_guards(plugged: plugins.Loaded) -> None:
+    """A guard that does not load may protect something: nothing starts without it.
+
+    Raises:
+        ConfigError: its settings are wrong.
+        PluginError: anything else.
+    """
     for failure in plugged.failures:
         if failure.entry.group == "pegboard.guards" and failure.what == "settings":
             raise ConfigError(f"{failure.error}; nothing was started without the guard {failure.entry.name!r}")
@@ -71,6 +77,7 @@ def insist_on_rg(search: SearchSettings) -> None:
 
 
 def register(plugged: plugins.Loaded, entries: Sequence[Entry], loaded: Loaded, notes: list[str]) -> Registry:
+    """The tools of the loaded sets, and which sets there are. What is left out is said in `notes`."""
     registry = Registry()
     on = {plugin.entry.name for plugin in plugged.plugins}
     for entry in entries:
@@ -99,6 +106,7 @@ def _switched_on(tool: Tool, loaded: Loaded) -> bool:
 
 
 def unknown_sets(loaded: Loaded, entries: Sequence[Entry]) -> list[str]:
+    """A note for each name in `toolSets` that no installed set has (decision 15)."""
     known = [entry.name for entry in entries if entry.group == "pegboard.toolsets"]
     notes = []
     for name in loaded.config.toolSets or ():

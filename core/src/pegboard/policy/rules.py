@@ -99,11 +99,14 @@ class Policy:
         """Whether every call of this tool would be denied, so that it is left out of schema and listings (decision 11)."""
         if self.named(tool) is not None:
             return True
+        return any(self.action(key).action == "deny" for key in self.keys(tool))
+
+    def keys(self, tool: Tool) -> Sequence[str]:
+        """The permission keys that a tool's declarations name; what only its arguments can say is not among them."""
         kinds: list[str] = [kind for _, node in tool.touched for kind in kinds_in(node)]
         if not kinds and not tool.declaration.pure and tool.declaration.touches is None:
             kinds = ["unknown"]
-        keys = self._keys(tool, kinds)
-        return any(self.action(key).action == "deny" for key in keys)
+        return self._keys(tool, kinds)
 
     def action(self, key: str) -> Decision:
         """What a permission key gets, and which rule says so."""

@@ -152,8 +152,10 @@ class FileLog:
         os.fsync(self._fd)
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._fd)
+        """Close the file. Again does nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
     def _locked(self) -> _FileLock:
         return _FileLock(self._fd)

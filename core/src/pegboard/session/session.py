@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from pegboard.errors import SessionError
-from pegboard.events import EPHEMERAL, AnyEvent, CallFinished, TurnEnded
+from pegboard.events import AnyEvent, CallFinished, TurnEnded
 from pegboard.session.fold import NEVER_STARTED, UNFINISHED, Fold
 from pegboard.session.log import Entry, FileLog, Log, MemoryLog
 
@@ -251,11 +251,6 @@ class Viewer:
 def fresh_id() -> str:
     """A new session's name: its day and four random hex digits and more, `20261129-1a2b3c`."""
     return f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
-
-
-def is_ephemeral(event: AnyEvent) -> bool:
-    """Whether an event is shown and not kept."""
-    return isinstance(event, EPHEMERAL)
 
 
 def _write_meta(folder: Path, name: str, root: str) -> None:

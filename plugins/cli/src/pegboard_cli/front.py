@@ -7,11 +7,12 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 from pegboard import port
 from pegboard.board import Board
+from pegboard.desk import Answers
 from pegboard.events import AnyEvent, ApprovalAsked, CallFinished, CallStarted, QuestionAsked
 
 from pegboard_cli.interrupts import Interrupts
@@ -23,8 +24,6 @@ from pegboard_cli.viewer import Viewer
 
 if TYPE_CHECKING:
     from pegboard.session import Session
-
-Answers = Literal["person", "--yes", "--no", "headless"]
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):

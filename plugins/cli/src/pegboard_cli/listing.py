@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pegboard.board import EMBEDDED
 from pegboard.errors import ConfigError
-from pegboard.touches import kinds_in
 
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.registry import Registry
     from pegboard.tooling import Tool
-
-SHORT = 60
 
 
 class ToolRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,8 +104,6 @@ def only(listed: ToolList, name: str, registry: Registry) -> ToolList:
 def _row(board: Board, tool: Tool) -> ToolRow:
     declared, size = tool.declaration, tool.wire_size()
     why_not = board.why_not(tool)
-    if why_not is None and not board.config.tool_calling:
-        why_not = "withheld"
     return ToolRow(
         name=tool.name,
         set=tool.set,
@@ -118,29 +113,21 @@ def _row(board: Board, tool: Tool) -> ToolRow:
         effect=tool.effect,
         replay=declared.replay,
         overlap=declared.overlap,
-        permission=_permission(tool),
+        permission=_permission(board, tool),
         category=declared.category,
         aliases=[alias if isinstance(alias, str) else alias[0] for alias in declared.aliases],
         bytes=size,
         tokens=tokens_of(size),
         description=tool.description,
         parameters=tool.parameters,
-        short=label(declared.short or shortened(tool.description)),
+        short=label(tool.label),
     )
 
 
-def _permission(tool: Tool) -> str | None:
+def _permission(board: Board, tool: Tool) -> str | None:
     """The key of `tool_permission` that rules the tool; None where a call's own touches say it."""
-    from pegboard.policy.rules import KEY_OF
-
-    kinds = {KEY_OF.get(kind, kind) for _, node in tool.touched for kind in kinds_in(node)}
-    return tool.declaration.permission or (kinds.pop() if len(kinds) == 1 else None)
-
-
-def shortened(description: str) -> str:
-    """The first line of a description, cut at a word."""
-    first = description.strip().split("\n", 1)[0]
-    return first if len(first) <= SHORT else first[: SHORT - 1].rsplit(" ", 1)[0] + "…"
+    keys = set(board.policy.keys(tool)) - {"unknown"}
+    return keys.pop() if len(keys) == 1 else None
 
 
 def label(text: str) -> str:

@@ -75,7 +75,7 @@ async def bash(
     cwd: Annotated[str | None, Lists("Folder to run in; default: the workspace root")] = None,
     shell: Literal["bash", "sh", "zsh", "fish", "nu"] = "bash",
 ) -> Result:
-    """Run a command line with bash. Stdin is empty; background jobs end with the command."""
+    """Run a command line with bash. Stdin is empty; background jobs end with it, unless they detach."""
     argv = shell_argv(command, ctx.config.shell, shell=shell)
     done = await ctx.run(argv, cwd=cwd or ".", timeout=timeout / 1000)
     if done.timed_out:
