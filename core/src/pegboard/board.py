@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pegboard import plugins
 from pegboard.agent import Agent
+from pegboard.assembly import Assembled, assemble
 from pegboard.calls import Call, Caller, Record
 from pegboard.commit import lock_folder
-from pegboard.config.load import Loaded, load
-from pegboard.config.places import config_file, find_root, own_files, state_folder
+from pegboard.config.places import config_file, own_files, state_folder
 from pegboard.desk import Answers, Desk
 from pegboard.events import AnyEvent
-from pegboard.guards import Guards, GuardSeat
 from pegboard.hooks import Fragment
 from pegboard.kit.workspace import Outside, Workspace
 from pegboard.lane import Lane
@@ -31,10 +30,8 @@ from pegboard.plugins import Entry, Plugin
 from pegboard.policy import Policy
 from pegboard.prompt import system_prompt
 from pegboard.providers import load_provider
-from pegboard.registry import Registry
 from pegboard.road import Road
 from pegboard.running import Runner
-from pegboard.selection import idle_rules, insist_on_guards, insist_on_rg, is_on, register, unknown_sets, where
 from pegboard.session import Session
 from pegboard.tooling import Tool
 from pegboard.touches import kinds_in
@@ -46,33 +43,22 @@ EMBEDDED = "offline"
 class Board:
     """Plugins, tools and settings, loaded. Build it with `build`; close it."""
 
-    def __init__(
-        self,
-        *,
-        root: str,
-        loaded: Loaded,
-        registry: Registry,
-        guards: Guards,
-        entries: Sequence[Entry],
-        plugged: plugins.Loaded,
-        state: Path | None,
-        user_file: Path,
-        notes: Sequence[str],
-    ) -> None:
-        self.root = root
-        self.loaded = loaded
-        self.config = loaded.config
-        self.origins = loaded.origins
-        self.registry = registry
-        self.guards = guards
-        self.policy = Policy(loaded)
-        self.notes = list(notes)
-        self.failures = plugged.failures
+    def __init__(self, assembled: Assembled, *, state: Path | None) -> None:
+        self.assembled = assembled
+        self.root = assembled.root
+        self.loaded = assembled.loaded
+        self.config = assembled.loaded.config
+        self.origins = assembled.loaded.origins
+        self.registry = assembled.registry
+        self.guards = assembled.guards
+        self.policy = Policy(assembled.loaded)
+        self.notes = list(assembled.notes)
+        self.failures = assembled.plugged.failures
         self.state = state
-        self._entries = entries
-        self._plugged = plugged
+        self._entries = assembled.entries
+        self._plugged = assembled.plugged
         self._agents: list[Agent] = []
-        self._own = own_files(root, [user_file.parent, *([state] if state else [])])
+        self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
         self.workspace = self._workspace(None)
 
     @classmethod
@@ -97,48 +83,17 @@ class Board:
             PluginError: an installed guard does not load; nothing starts without it, unless it is named in `without_guard`.
         """
         environ = os.environ if environ is None else environ
-        entries = [*(plugins.scan() if discover else ()), *extra]
-        found, notes = find_root(root)
-        user_file = user_file or config_file(environ)
-        loaded = load(
-            user_file=user_file,
-            root=found,
-            environ=environ,
+        state = state or state_folder(environ)
+        assembled = assemble(
+            root=root,
             flags=flags or {},
-            entries=frozenset(entry.name for entry in entries),
+            user_file=user_file or config_file(environ),
+            environ=environ,
+            state=state,
+            entries=[*(plugins.scan() if discover else ()), *extra],
+            without_guard=frozenset(without_guard),
         )
-        skipped = frozenset(without_guard)
-        chosen = [entry for entry in entries if is_on(entry, loaded, skipped)]
-        tables = {name: where(loaded, name) for name in loaded.config.tables}
-        plugged = plugins.load_all(chosen, loaded.config.tables, tables)
-        insist_on_guards(plugged)
-        insist_on_rg(loaded.config.search)
-        registry = register(plugged, entries, loaded, notes)
-        absent = [e.name for e in entries if e.group == "pegboard.guards" and e.name in skipped]
-        notes += [f"without the guard {name!r}, as asked: what it protects is not protected" for name in absent]
-        notes = [
-            *loaded.notes,
-            *notes,
-            *(failure.text for failure in plugged.failures),
-            *unknown_sets(loaded, entries),
-            *idle_rules(loaded, registry, entries, sorted(skipped)),
-        ]
-        guards = Guards(
-            GuardSeat(guard, owner=plugin.entry.name, own=plugin.entry.own, timeout=loaded.config.plugins.guard_timeout)
-            for plugin, given in plugged.contributed("pegboard_guards")
-            for guard in given
-        )
-        return cls(
-            root=found,
-            loaded=loaded,
-            registry=registry,
-            guards=guards,
-            entries=entries,
-            plugged=plugged,
-            state=state or state_folder(environ),
-            user_file=user_file,
-            notes=notes,
-        )
+        return cls(assembled, state=state)
 
     @property
     def sessions_folder(self) -> Path | None:

@@ -7,6 +7,8 @@
     ├── Interrupted            the call was started and not finished: its effects are unknown
     ├── ConfigError            a setting is wrong: which file, which line, what was expected
     ├── PluginError            one plugin is at fault; `owner` is the name to disable
+    ├── ModelError             a model's endpoint cannot be reached, refused, or broke off
+    │   └── ContextFull        the request is larger than the model takes
     └── SessionError           a session's log cannot be read, locked or written
 
 Texts say what happened, whether anything was changed, and what to do next.
@@ -67,6 +69,20 @@ class PluginError(PegboardError):
     def __init__(self, owner: str, text: str) -> None:
         super().__init__(text)
         self.owner = owner
+
+
+class ModelError(PegboardError):
+    """A model's endpoint cannot be reached, refused the request, or broke off. What had been said is kept by the loop."""
+
+
+class ContextFull(ModelError):
+    """The request is larger than the model takes; the loop replaces old tool results and asks again.
+
+    `limit`: the model's context in tokens, where its answer says so."""
+
+    def __init__(self, text: str, *, limit: int | None = None) -> None:
+        super().__init__(text)
+        self.limit = limit
 
 
 class SessionError(PegboardError):

@@ -6,7 +6,7 @@ Questions are answered by id, so that they can be replayed and can cross a wire.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -25,12 +25,15 @@ class Prompt(Operation, frozen=True, kw_only=True):
 
 
 class Answer(Operation, frozen=True, kw_only=True):
-    """Reply to `approval_asked` or `question_asked` with this id."""
+    """Reply to `approval_asked` or `question_asked` with this id.
+
+    `remember`: with a yes, how long it stands for calls like this one ("session"); None: for this call alone."""
 
     id: str
     granted: bool = False
     reason: str | None = None
     text: str | None = None
+    remember: Literal["session"] | None = None
 
 
 class Steer(Operation, frozen=True, kw_only=True):

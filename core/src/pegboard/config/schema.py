@@ -25,6 +25,7 @@ RESERVED = frozenset(
         "modes",
         "concurrency",
         "sessions",
+        "limits",
         "ui",
         "hooks",
     ]
@@ -87,6 +88,20 @@ class ApprovalSettings(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
 
 
+class LimitSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[limits]`. What one turn may take: model replies, tokens in and out together, seconds. None: no limit."""
+
+    max_steps: Annotated[int, msgspec.Meta(ge=1)] = 50
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+
+
+class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[sessions]`. redact: keep what looks like a credential out of logs and exports (decision 56)."""
+
+    redact: bool = True
+
+
 class UISettings(msgspec.Struct, frozen=True, kw_only=True):
     """`[ui]`. What front ends show beside the answer."""
 
@@ -118,6 +133,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     output: OutputSettings = OutputSettings()
     shell: ShellSettings = ShellSettings()
     approval: ApprovalSettings = ApprovalSettings()
+    limits: LimitSettings = LimitSettings()
+    sessions: SessionSettings = SessionSettings()
     ui: UISettings = UISettings()
     tables: dict[str, dict[str, Any]] = {}
 

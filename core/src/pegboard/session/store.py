@@ -39,6 +39,11 @@ def sessions(store: Path) -> list[SessionInfo]:
     return sorted(found, key=lambda info: (-info.changed, info.id))
 
 
+def latest(store: Path, root: str) -> str | None:
+    """The id of the session that last changed among those that work in this root; None when there is none."""
+    return next((info.id for info in sessions(store) if info.root == root), None)
+
+
 def read_events(folder: Path) -> list[AnyEvent]:
     """A session's durable events.
 

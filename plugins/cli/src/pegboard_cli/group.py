@@ -28,7 +28,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("pegboard_cli.commands.run", "Ask the agent something: one turn, and the answer."),
     "tool": ("pegboard_cli.commands.tool", "Make one call of a tool, without a model."),
     "tools": ("pegboard_cli.commands.tools", "List the tools, and what each costs on every request."),
-    "sessions": ("pegboard_cli.commands.sessions", "List past sessions, or show one."),
+    "chat": ("pegboard_cli.commands.chat", "Talk with the agent, line by line."),
+    "sessions": ("pegboard_cli.commands.sessions", "List, show, export, delete or prune past sessions."),
+    "config": ("pegboard_cli.commands.config", "Show or change settings, and say where each comes from."),
+    "init": ("pegboard_cli.commands.init", "Write a commented settings file of your own."),
+    "models": ("pegboard_cli.commands.models", "List the models that can be reached, and which one answers."),
+    "plugins": ("pegboard_cli.commands.plugins", "List installed plugins, and what became of each."),
+    "plugin": ("pegboard_cli.commands.plugin", "Install or uninstall a plugin."),
+    "doctor": ("pegboard_cli.commands.doctor", "Look for what is wrong, and say how to mend it."),
 }
 """Our own commands: the module that holds each (its `app`), and the line that `--help` shows."""
 

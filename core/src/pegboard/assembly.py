@@ -1,0 +1,83 @@
+"""What a board is made of, put together: configuration, plugins, tools, guards, and what a person should be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pegboard import plugins
+from pegboard.config.load import Loaded, load
+from pegboard.config.places import find_root
+from pegboard.entries import Entry
+from pegboard.guards import Guards, GuardSeat
+from pegboard.registry import Registry
+from pegboard.selection import idle_rules, insist_on_guards, insist_on_rg, is_on, register, unknown_sets, where
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Assembled:
+    """The parts of a board. `notes`: what the header must say. `entries`: every installed plugin, on or off."""
+
+    root: str
+    loaded: Loaded
+    registry: Registry
+    guards: Guards
+    entries: Sequence[Entry]
+    plugged: plugins.Loaded
+    user_file: Path
+    notes: Sequence[str]
+
+
+def assemble(
+    *,
+    root: str | None,
+    flags: Mapping[str, Any],
+    user_file: Path,
+    environ: Mapping[str, str],
+    state: Path,
+    entries: Sequence[Entry],
+    without_guard: frozenset[str],
+) -> Assembled:
+    """Read the configuration, load the plugins that are on, register their tools.
+
+    Raises:
+        ConfigError: a setting is wrong, or the root is not a folder.
+        PluginError: an installed guard does not load, and it is not named in `without_guard`.
+    """
+    found, notes = find_root(root)
+    names = frozenset(entry.name for entry in entries)
+    loaded = load(user_file=user_file, root=found, environ=environ, flags=flags, entries=names)
+    chosen = [entry for entry in entries if is_on(entry, loaded, without_guard)]
+    tables = {name: where(loaded, name) for name in loaded.config.tables}
+    plugged = plugins.load_all(chosen, loaded.config.tables, tables)
+    insist_on_guards(plugged)
+    insist_on_rg(loaded.config.search)
+    registry = register(plugged, entries, loaded, notes)
+    absent = [e.name for e in entries if e.group == "pegboard.guards" and e.name in without_guard]
+    return Assembled(
+        root=found,
+        loaded=loaded,
+        registry=registry,
+        guards=_guards(plugged, loaded),
+        entries=entries,
+        plugged=plugged,
+        user_file=user_file,
+        notes=[
+            *loaded.notes,
+            *notes,
+            *(f"without the guard {name!r}, as asked: what it protects is not protected" for name in absent),
+            *(failure.text for failure in plugged.failures),
+            *unknown_sets(loaded, entries),
+            *idle_rules(loaded, registry, entries, sorted(without_guard)),
+        ],
+    )
+
+
+def _guards(plugged: plugins.Loaded, loaded: Loaded) -> Guards:
+    return Guards(
+        GuardSeat(guard, owner=plugin.entry.name, own=plugin.entry.own, timeout=loaded.config.plugins.guard_timeout)
+        for plugin, given in plugged.contributed("pegboard_guards")
+        for guard in given
+    )
