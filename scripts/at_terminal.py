@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -30,12 +31,15 @@ def run(
     environ: Mapping[str, str],
     answers: Iterator[str],
     show: Callable[[str], object],
+    prompts: Iterator[str] | None = None,
 ) -> int:
-    """Run `command`, typing the next of `answers` to each question for permission; returns its exit code.
+    """Run `command`, typing the next of `answers` to each question for permission, and the next of `prompts` to each prompt
+    of a line session, Ctrl-D when there are no more; returns its exit code.
 
     What a person would see goes to `show`. A terminal without colours, 100 columns wide."""
     import pexpect  # type: ignore[import-untyped]
-    from pegboard_cli.prompt import QUESTION
+    from pegboard_cli.chat_lines import PROMPT
+    from pegboard_cli.prompt import ENDING
 
     child = pexpect.spawn(
         command[0],
@@ -49,8 +53,13 @@ def run(
     )
     child.logfile_read = Plain(show)
     try:
-        while child.expect_exact([QUESTION.rstrip(), pexpect.EOF]) == 0:
-            child.sendline(next(answers))
+        waits = [re.escape(ENDING.rstrip()), rf"(?:\A|\n){re.escape(PROMPT)}\Z", pexpect.EOF]
+        while (asked := child.expect(waits)) != len(waits) - 1:
+            typed = next((prompts or iter(())) if asked else answers, None)
+            if typed is None:
+                child.sendeof()
+            else:
+                child.sendline(typed)
     except pexpect.TIMEOUT:
         show(f"\nStopped: it neither ended nor asked anything for {LIMIT} s.\n")
     child.close(force=True)

@@ -41,7 +41,7 @@ def environment(folder: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PEGBOARD_") and name != "REQUEST"}
     path = os.pathsep.join([str(PROGRAMS), kept.get("PATH", os.defpath)])
     places = {"XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config"}
-    return kept | places | {"PATH": path, "PYTHONWARNINGS": "ignore::DeprecationWarning"}
+    return kept | places | {"PATH": path, "PYTHONWARNINGS": "ignore::DeprecationWarning", "PEGBOARD_MODEL": "offline"}
 
 
 def attended(command: list[str], environ: dict[str, str]) -> int:

@@ -6,7 +6,8 @@
     json      must parse.
     sh        must exit with 0.
     console   lines after `$ ` are typed at a terminal, and what comes must be what stands below them. A line `...` stands
-              for any lines; ids, times and folders may differ; questions are answered as they were answered there.
+              for any lines; ids, times and folders may differ; questions are answered as they were answered there, and
+              `> ` begins what is typed into a line session.
 
 Blocks of one page share a folder, a copy of examples/word-count, and run in order. A page of an example finds that example
 installed. Any other language, or none, is an error.
@@ -34,7 +35,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = Path(sys.executable).parent
 SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared"}
 WORKSPACE = ROOT / "examples" / "word-count"
-ANSWER = re.compile(r"^Allow once\?.*\) (.+)$", re.MULTILINE)
+ANSWER = re.compile(r"^Allow\?.*\) (.+)$", re.MULTILINE)
+PROMPTED = re.compile(r"^> (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"^(?=\$ (?!Run ))", re.MULTILINE)
 """Where a command begins. `$ Run ...` is what pegboard prints when a tool runs one."""
 SAME = [
@@ -79,7 +81,8 @@ class Place:
 
     def environ(self, config: Path | None = None) -> dict[str, str]:
         """Nobody's settings; `config` may bring some."""
-        kept = {n: v for n, v in os.environ.items() if not n.startswith(("PEGBOARD_", "GIT_", "XDG_"))}
+        foreign = ("PEGBOARD_", "GIT_", "XDG_", "OPENAI_")
+        kept = {n: v for n, v in os.environ.items() if not n.startswith(foreign) and not n.endswith("_API_KEY")}
         return kept | {
             "PATH": os.pathsep.join([str(PROGRAMS), kept.get("PATH", os.defpath)]),
             "PYTHONPATH": os.pathsep.join(map(str, [self.site, self.page.parent, self.page.parent / "src"])),
@@ -89,6 +92,7 @@ class Place:
             "XDG_STATE_HOME": str(self.top / ".local" / "state"),
             "XDG_CACHE_HOME": str(self.top / ".cache"),
             "LC_ALL": "C.UTF-8",
+            "PEGBOARD_LOCAL_MODELS": "false",  # a model server that happens to run here is no part of a page
         }
 
     def run(self, *command: str, environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -203,6 +207,7 @@ def played(block: Block, place: Place) -> str:
             cwd=place.root,
             environ=place.environ(),
             answers=itertools.chain(ANSWER.findall(below), itertools.repeat("y")),
+            prompts=iter(PROMPTED.findall(below)),
             show=shown.append,
         )
         printed = place.same("".join(shown)).strip("\n")

@@ -17,9 +17,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from scripted_model import ModelServer
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_ROWS = 3
@@ -116,6 +120,7 @@ def own_environment(home: Path) -> None:
     os.environ.setdefault("UV_CACHE_DIR", str(Path(cache, "uv")))  # tests/packaging installs from it, offline
     for name in [name for name in os.environ if FOREIGN.fullmatch(name)]:
         del os.environ[name]
+    os.environ["PEGBOARD_LOCAL_MODELS"] = "false"  # a model server that happens to run here is no part of a test
     os.environ |= GIT | {"HOME": str(home)} | {name: str(home / folder) for name, folder in FOLDERS.items()}
 
 
@@ -128,6 +133,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, below in FOLDERS.items():
         monkeypatch.setenv(name, str(folder / below))
     return folder
+
+
+# --- a model to talk to -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model_server() -> Iterator[ModelServer]:
+    """A scripted OpenAI-compatible server on loopback, started; say what it answers: `model_server.say(Reply(...))`."""
+    from scripted_model import ModelServer
+
+    with ModelServer() as server:
+        yield server
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

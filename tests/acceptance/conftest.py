@@ -115,15 +115,32 @@ class Cli:
         return (self.home / ".local/state/pegboard/sessions" / session / "events.jsonl").read_text("utf-8")
 
 
-@pytest.fixture
-def cli(tmp_path: Path, home: Path) -> Cli:
-    """The command line in an empty workspace, with the stranger's plugin installed and its provider chosen."""
-    site, root = tmp_path / "site", tmp_path / "root"
-    shutil.copytree(STRANGER, site, ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.fixture(scope="session")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder in which the stranger's plugin is installed, and what is kept of a first look at it."""
+    site, state = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("state")
+    shutil.copytree(STRANGER, site, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
     info = site / "pegboard_stranger-0.7.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pegboard-stranger\nVersion: 0.7\n", "utf-8")
     (info / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
+    environ = os.environ | {"PYTHONPATH": str(site), "XDG_STATE_HOME": str(state)}
+    subprocess.run([PROGRAM, "tools"], cwd=site, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return site, state / "pegboard" / "plugins"
+
+
+@pytest.fixture
+def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path]) -> Cli:
+    """The command line in an empty workspace, with the stranger's plugin installed, known, and its provider chosen."""
+    site, root = tmp_path / "site", tmp_path / "root"
+    shutil.copytree(stranger[0], site, ignore=shutil.ignore_patterns("__pycache__"))
+    state = home / ".local" / "state" / "pegboard"
+    state.mkdir(mode=0o700, parents=True)
+    (state / "plugins").mkdir(mode=0o700)
+    for kept in stranger[1].iterdir():
+        (state / "plugins" / kept.name).write_text(
+            kept.read_text("utf-8").replace(str(stranger[0]), str(site)), "utf-8"
+        )
     (root / ".pegboard").mkdir(parents=True)
     environ = dict(os.environ) | {"PYTHONPATH": str(site), "PEGBOARD_MODEL": "script", "LC_ALL": "C.UTF-8"}
     environ.pop("NO_COLOR", None)

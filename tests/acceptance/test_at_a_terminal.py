@@ -8,7 +8,7 @@ from typing import Any
 import pexpect
 import pytest
 
-QUESTION = r"Allow once\?"
+QUESTION = r"Allow\? "
 HELLO: dict[str, Any] = {"text": "hello"}
 
 
@@ -36,7 +36,7 @@ def asks(name: str, **arguments: Any) -> dict[str, Any]:
 def test_a_prompt_shows_the_call_the_file_its_diff_and_the_keys(cli: Any) -> None:
     cli.script(asks("poke", path="a.py", text="new one\nnew two"), HELLO)
     child = cli.terminal("run", "go")
-    child.expect(r"Allow once\? \[y\]es / \[N\]o")
+    child.expect(r"Allow\? \[y\]es once / \[a\]lways for this session / \[N\]o")
     before = child.before
     child.sendline("n")
     assert ended(child) == 0
@@ -99,7 +99,7 @@ def test_only_a_yes_allows(cli: Any, typed: str) -> None:
     child.expect(QUESTION)
     child.send(typed if typed == "\x04" else f"{typed}\n")
     if typed == "maybe":
-        child.expect("answer y or n")
+        child.expect("answer y, a or n")
         child.expect(QUESTION)
         child.sendline("")
     assert ended(child) == 0

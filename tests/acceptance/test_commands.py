@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from pegboard_cli.group import COMMANDS
+
 
 def test_help_lists_our_commands_and_those_of_plugins(cli: Any) -> None:
     done = cli("--help")
     assert done.code == 0 and cli().out == done.out
     listed = [line.split()[0] for line in done.out.split("Commands:")[1].splitlines() if line.strip()]
-    assert listed == ["run", "tool", "tools", "sessions", "broken", "hello", "plain"]
+    assert listed == [*COMMANDS, "broken", "hello", "plain"]
+    assert {"run", "tool", "tools", "chat", "sessions"} <= set(COMMANDS)
     assert "pegboard-stranger 0.7" in done.out
 
 

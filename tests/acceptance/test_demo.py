@@ -100,7 +100,7 @@ def test_it_finds_the_line_that_was_added_with_its_place(changed: tuple[Reposito
 
 
 def test_it_runs_the_tests_of_a_folder_once_that_was_approved(changed: tuple[Repository, list[str]]) -> None:
-    question, ran = changed[1][3].find("Allow once?"), changed[1][3].find("1 failed, 6 passed")
+    question, ran = changed[1][3].find("Allow?"), changed[1][3].find("1 failed, 6 passed")
     assert 0 < question < ran
     assert "mongoose" in changed[1][3]
 
@@ -116,7 +116,7 @@ def test_it_edits_the_scratch_file_and_shows_the_diff(changed: tuple[Repository,
 
 
 def test_each_question_is_answered_for_all_to_see(changed: tuple[Repository, list[str]]) -> None:
-    questions = [line for said in changed[1] for line in said.splitlines() if line.startswith("Allow once?")]
+    questions = [line for said in changed[1] for line in said.splitlines() if line.startswith("Allow?")]
     assert [line.rpartition(") ")[2] for line in questions] == ["y", "y"]
 
 
@@ -155,7 +155,7 @@ def test_whoever_is_at_the_terminal_is_asked(tmp_path: Path) -> None:
         timeout=60,
         dimensions=(24, 200),
     )
-    child.expect_exact("Allow once?")
+    child.expect_exact("Allow?")
     child.sendline("n")
     child.expect(pexpect.EOF)
     child.close()

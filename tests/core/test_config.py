@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pegboard.board import Board
 from pegboard.calls import Source
+from pegboard.config.lines import Lines
 from pegboard.config.load import Loaded, Origin, load
 from pegboard.config.schema import DEFAULT_PERMISSION, Config, known_keys
 from pegboard.errors import ConfigError
+from pegboard.hooks import hookimpl
+from pegboard.plugins import given as given_entry
 
 
 class Place:
@@ -202,26 +209,110 @@ def test_a_plugins_table_is_known_by_its_name_and_kept_for_it(place: Place) -> N
     assert "did you mean words?" in place.load("[wrods]\nlimit = 3\n", entries=("words",)).notes[0]
 
 
-def test_a_projects_own_file_is_ignored_and_that_is_said(place: Place) -> None:
-    project = place.root / ".pegboard"
-    project.mkdir()
-    (project / "config.toml").write_text("[tool_permission]\nedit = 'allow'\nbash = 'allow'\n")
-    loaded = place.load()
-    assert loaded.config == Config()
-    assert len(loaded.notes) == 1 and ".pegboard/config.toml is ignored" in loaded.notes[0]
-
-
-def test_a_projects_file_that_cannot_be_read_harms_nobody(place: Place) -> None:
-    project = place.root / ".pegboard"
-    project.mkdir()
-    (project / "config.toml").write_bytes(b"\xff\xfe not toml")
-    assert place.load().config == Config()
-
-
 def test_a_users_file_that_is_not_text_is_told(place: Place) -> None:
     place.file.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="cannot be read"):
         place.load()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("a = " + "[" * 5000, "nested too deeply"), ("a = " + "9" * 5000, "not valid TOML")],
+    ids=["deep", "long number"],
+)
+def test_a_users_file_that_python_cannot_take_is_told(place: Place, text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        place.load(text)
+
+
+def test_a_users_file_that_is_too_large_is_told_and_not_read(place: Place) -> None:
+    with place.file.open("wb") as file:
+        file.truncate(500 * 1024 * 1024)
+    with pytest.raises(ConfigError, match="larger than"):
+        place.load()
+
+
+def test_a_misspelt_variable_is_told_with_the_nearest_and_others_are_nobodys_business(place: Place) -> None:
+    [note] = place.load(SERCH_MAX_HITS="3", ROWS_OUT="x", ZZZ="1").notes
+    assert note == (
+        "environment: PEGBOARD_SERCH_MAX_HITS is no setting and is ignored; did you mean PEGBOARD_SEARCH_MAX_HITS?"
+    )
+
+
+def test_hooks_are_known_and_told_to_have_no_effect(place: Place) -> None:
+    loaded = place.load("# x\n[[hooks]]\nevent = 'pre_tool'\n[[hooks]]\nevent = 'post_tool'\n")
+    assert loaded.config.hooks == [{"event": "pre_tool"}, {"event": "post_tool"}]
+    assert loaded.notes == [
+        f"{place.file}:2: hooks have no effect yet: none of them is run, so none of them refuses anything"
+    ]
+
+
+def test_a_denied_permission_stays_denied_whatever_a_later_layer_says(place: Place) -> None:
+    loaded = place.load(
+        "[tool_permission]\nedit = 'deny'\nweb = 'ask'\n",
+        flags={"tool_permission.edit": "allow"},
+        TOOL_PERMISSION_WEB="allow",
+    )
+    assert loaded.config.tool_permission.actions == {"edit": "deny", "web": "allow"}
+    assert loaded.origin("tool_permission.edit") == Origin("user", Source(str(place.file), 2))
+    said = [(one.layer, one.value) for one in loaded.stated if one.key == ("tool_permission", "edit")]
+    assert said == [("user", "deny"), ("flag", "allow")]
+
+
+def test_an_item_of_a_joined_list_has_its_own_line(place: Place) -> None:
+    loaded = place.load("[tools]\ndeny = [\n  'a', # one\n  'b',\n]\n")
+    assert loaded.origin("tools.deny: b") == Origin("user", Source(str(place.file), 4))
+
+
+FULL = """\
+# [a]
+model = 'x=y # [z]' # [c]
+'odd key'."b c" = 1
+text = \"\"\"
+[search]
+max_hits = 1
+\\\"\"\" \"\"\"
+lit = '''
+[ui]
+'''
+[a.b]
+c = {d = 1, e = [
+1]}
+[[hooks]]
+x = [ # [zz]
+ 'a', [
+'[q]' ]]
+[search]
+rg = ''
+"""
+
+
+def test_lines_are_those_of_keys_and_not_of_what_looks_like_one() -> None:
+    lines = Lines(FULL)
+    expected = {
+        ("model",): 2,
+        ("odd key", "b c"): 3,
+        ("text",): 4,
+        ("lit",): 8,
+        ("a", "b"): 11,
+        ("a", "b", "c"): 12,
+        ("a", "b", "c", "d"): 12,
+        ("hooks",): 14,
+        ("hooks", "x"): 15,
+        ("search",): 18,
+        ("search", "rg"): 19,
+        ("search", "max_hits"): 18,
+        ("ui",): None,
+        ("zz",): None,
+        ("q",): None,
+    }
+    assert {key: lines.of(key) for key in expected} == expected
+
+
+@given(st.text(alphabet="[]{}=,.\"'#\n\\ ax1", max_size=200))
+def test_lines_never_fail_on_what_is_no_toml(text: str) -> None:
+    found = Lines(text).of(("a",))
+    assert found is None or 1 <= found <= text.count("\n") + 1
 
 
 @pytest.mark.row("R-076")
@@ -282,3 +373,44 @@ def test_any_settings_load_or_are_told_and_the_last_layer_wins(
         assert origin.layer == layer, key
         if layer == "user":
             assert origin.source == Source(str(place.file), list(user).index(key) + 1)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What a stranger's plugin reads."""
+
+    limit: int = 3
+    shown_lines: Annotated[int, msgspec.Meta(ge=1)] = 5
+
+
+def test_a_key_that_a_plugins_own_settings_do_not_know_is_told_with_its_line(place: Place) -> None:
+    def no_tools() -> list[Any]:
+        return []
+
+    module = ModuleType("pegboard_test_words")
+    module.__dict__.update(Settings=Limits, pegboard_tools=hookimpl(no_tools, specname="pegboard_tools"))
+    place.file.write_text("[words]\nlimit = 4\nshown_line = 9\n[other]\nx = 1\n")
+    board = Board.build(
+        str(place.root),
+        user_file=place.file,
+        environ={},
+        state=place.root / "state",
+        extra=[given_entry("words", "pegboard.toolsets", module, own=True)],
+        discover=False,
+    )
+    told = [note for note in board.notes if "words" in note]
+    assert told == [f"{place.file}:3: unknown setting 'words.shown_line' is ignored; did you mean shown_lines?"]
+    assert board.assembled.plugged.plugins[0].settings == Limits(limit=4)
+
+
+def test_reading_settings_imports_nothing_that_only_other_commands_need(place: Place) -> None:
+    place.file.write_text("[search]\nmax_hits = 3\n")
+    program = (
+        "import sys; from pathlib import Path; from pegboard.config.load import load\n"
+        "load(user_file=Path(sys.argv[1]), root=sys.argv[2], environ={}, flags={})\n"
+        "print(*sorted(sys.modules))"
+    )
+    run = [sys.executable, "-c", program, str(place.file), str(place.root)]
+    loaded = set(subprocess.run(run, capture_output=True, text=True, check=True, timeout=60).stdout.split())
+    late = {"tomlkit", "platformdirs", "pegboard.config.published", "pegboard.config.write"}
+    assert "pegboard.config.load" in loaded
+    assert loaded & (late | {"pegboard.config.tightening", "pegboard.config.project"}) == set()

@@ -12,6 +12,7 @@ from pegboard.desk import Desk
 from pegboard.errors import ToolError
 from pegboard.events import ApprovalAnswered, ApprovalAsked, QuestionAnswered, QuestionAsked
 from pegboard.hooks import Asked
+from pegboard.policy.remembered import Scope
 from pegboard.session import Session
 
 ASKED = Asked(
@@ -87,6 +88,37 @@ async def test_an_answer_that_is_not_plainly_yes_is_no() -> None:
     granted: Any = "no"
     assert not (await ask_person(desk("person"), port.Answer(id="", granted=granted))).granted
     assert not (await approve(desk("--yes", says(Answer(granted=granted, by="x"))))).granted
+
+
+async def remembered_after(scope: Scope | None, **said: Any) -> tuple[Desk, list[Any]]:
+    made = desk("person")
+    waiting = asyncio.create_task(made.approve(ASKED, turn=1, lane="root", scope=scope))
+    await asyncio.sleep(0)
+    (asked,) = logged(made)
+    assert asked.remember == ([scope.text] if scope else []), "it is said before it is answered"
+    assert not made.remembered
+    made.take(port.Answer(id=asked.id, **said))
+    await asyncio.wait_for(waiting, 1)
+    return made, logged(made)
+
+
+SCOPE = Scope(tool="fs:act", kinds=frozenset({"edit"}), text="act in the workspace")
+
+
+@pytest.mark.row("S-007")
+async def test_an_always_is_kept_where_it_was_offered_and_is_a_yes_once_elsewhere() -> None:
+    made, (_, answered) = await remembered_after(SCOPE, granted=True, remember="session")
+    assert made.remembered and answered.remember == ["act in the workspace"] and answered.granted
+    made, (_, answered) = await remembered_after(None, granted=True, remember="session")
+    assert not made.remembered and answered.remember == [] and answered.granted
+
+
+@pytest.mark.parametrize(
+    "said", [{"granted": True}, {"granted": False, "remember": "session"}, {"granted": True, "remember": True}]
+)
+async def test_nothing_but_a_yes_for_the_session_is_kept(said: dict[str, Any]) -> None:
+    made, (_, answered) = await remembered_after(SCOPE, **said)
+    assert not made.remembered and answered.remember == []
 
 
 async def test_an_approver_answers_before_the_flags_and_the_person() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -104,6 +105,60 @@ def test_every_call_of_a_message_has_one_answer_before_the_next_message() -> Non
     assert "effects are unknown" in UNFINISHED and "nothing happened" in NEVER_STARTED
 
 
+def test_results_that_were_left_out_are_a_marker_in_the_history_and_nothing_else_changes() -> None:
+    before = [
+        started(),
+        prompt(),
+        message("c1", "c2", text="look"),
+        asked("c1"),
+        began("c1"),
+        finished("c1", "x" * 4321),
+    ]
+    kept = msgspec.structs.replace(finished("c2", "y" * 10), full_output="session:out/c2.txt")
+    made = fold(*before, asked("c2"), began("c2"), kept)
+    whole = list(made.history())
+    made.apply(events.HistoryTrimmed(turn=1, calls=["c1", "c2", "c9"]))
+    first, second = (message.reply for message in made.history()[-2:])
+    assert first is not None and second is not None
+    assert first.text == (
+        "[result of tool_c1 left out to make room: 4,321 chars; make the call again, for a smaller part if that will do, "
+        "if it is needed]"
+    )
+    assert second.text == "[result of tool_c2 left out to make room: 10 chars; all of it: session:out/c2.txt]"
+    assert (first.id, first.name, first.outcome, first.data) == ("c1", "tool_c1", "ok", None)
+    assert made.history()[:-2] == whole[:-2] and len(made.history()) == len(whole)
+
+
+def test_a_call_that_is_not_answered_yet_is_not_left_out() -> None:
+    made = fold(started(), prompt(), message("c1"), asked("c1"), events.HistoryTrimmed(turn=1, calls=["c1"]))
+    made.apply(finished("c1", "found"))
+    (reply,) = [message.reply for message in made.history() if message.reply]
+    assert reply.text == "found"
+
+
+def test_a_message_of_thinking_alone_is_no_part_of_the_history() -> None:
+    assert shape(fold(started(), prompt(), message(), message(text="said")).history()) == [
+        ("user", "do it"),
+        ("assistant", "said"),
+    ]
+
+
+def test_interrupted_calls_are_unsure_until_the_model_speaks_again() -> None:
+    cut = finished("c2", outcome="interrupted")
+    done = [message("c1", "c2"), asked("c1"), began("c1"), finished("c1"), asked("c2"), began("c2"), cut]
+    made = fold(started(), prompt(), *done, ended(status="interrupted"))
+    assert (made.unsure, made.failed) == ({"c2": "tool_c2"}, 1)
+    made.apply(started(2))
+    made.apply(prompt("again"))
+    assert made.unsure == {"c2": "tool_c2"}
+    made.apply(message(text="I looked"))
+    made.apply(ended(2, status="error"))
+    assert (made.unsure, made.failed) == ({}, 2)
+    for status in ("done", "asked_back"):
+        made.apply(ended(3, status=status))
+        assert made.failed == 0
+
+
 def test_calls_outside_a_turn_are_no_part_of_the_history() -> None:
     made = fold(asked("c1", None), began("c1"), finished("c1", turn=None), started(), prompt())
     assert shape(made.history()) == [("user", "do it")]
@@ -160,6 +215,9 @@ EVENTS = st.lists(
         st.builds(ended, st.integers(1, 3)),
         st.builds(prompt),
         st.lists(st.sampled_from(["c1", "c2", "c3", "c4"]), max_size=3, unique=True).map(lambda ids: message(*ids)),
+        st.lists(st.sampled_from(["c1", "c2", "c3", "c4"]), max_size=3).map(
+            lambda ids: events.HistoryTrimmed(turn=1, calls=ids)
+        ),
         st.sampled_from(["c1", "c2", "c3", "c4"]).flatmap(
             lambda id: st.sampled_from([asked(id), began(id), finished(id)])
         ),

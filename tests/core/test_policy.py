@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard.calls import STRICTNESS, Action, Call, Decision, Source, Touch
 from pegboard.config.load import load
-from pegboard.policy import Policy
+from pegboard.policy import Policy, rules_of
 from pegboard.tooling import Tool, tool
 from pegboard.touches import Fetches, Lists, Reads, Runs, Writes
 
@@ -45,7 +45,7 @@ class Rules:
     def __call__(self, text: str = "", /, **flags: Any) -> Policy:
         self.file.write_text(text)
         dotted = {key.replace("__", "."): value for key, value in flags.items()}
-        return Policy(load(user_file=self.file, root=str(self.file.parent), environ={}, flags=dotted))
+        return Policy(rules_of(load(user_file=self.file, root=str(self.file.parent), environ={}, flags=dotted)))
 
 
 @pytest.fixture
@@ -346,7 +346,7 @@ def test_a_matching_deny_decides_and_nothing_makes_it_looser(
     flags |= {"tools.deny": ["some"] if deny else [], "tools.allow": ["other"] if allow else []}
     flags["approval.strict"] = strict
     folder = tmp_path_factory.getbasetemp()
-    policy = Policy(load(user_file=folder / "none.toml", root=str(folder), environ={}, flags=flags))
+    policy = Policy(rules_of(load(user_file=folder / "none.toml", root=str(folder), environ={}, flags=flags)))
     made = make("some", None, pure=True, permission_fn=(lambda arguments: said) if said else None)
     touches = [Touch(TOUCH_OF.get(kind, kind), "a", "a", outside) for kind in kinds]  # type: ignore[arg-type]
     found = policy.decide(made, Call(id="c1", name="some"), touches, cautious=cautious).decision

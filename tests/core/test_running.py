@@ -179,11 +179,9 @@ def test_closing_the_board_ends_what_runs(pegboard_board: Any) -> None:
     board.run(leave())
     from pegboard.session import read_events
 
-    assert [type(event).__name__ for event in read_events(board.session.folder)][-3:] == [
-        "CallFinished",
-        "Usage",
-        "TurnEnded",
-    ]
+    kept = read_events(board.session.folder)
+    assert [type(event).__name__ for event in kept][-3:] == ["CallFinished", "Usage", "TurnEnded"]
+    assert isinstance(kept[-3], CallFinished) and (kept[-3].outcome, kept[-3].why) == ("interrupted", "turn_ended")
 
 
 def test_a_call_outside_a_turn_that_is_cancelled_is_recorded(pegboard_board: Any) -> None:

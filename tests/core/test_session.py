@@ -19,6 +19,7 @@ from pegboard import events
 from pegboard.errors import SessionError
 from pegboard.events import AnyEvent, Note
 from pegboard.session import Session, SessionBusy, read_events, session, sessions
+from pegboard.session import viewer as viewers
 from pegboard.session.fold import NEVER_STARTED, UNFINISHED
 from pegboard.testing.bench import TestBoard
 from pegboard.tooling import tool
@@ -98,7 +99,7 @@ async def test_a_viewer_sees_what_another_process_appended_once(tmp_path: Path) 
 async def test_a_slow_viewer_loses_ephemeral_events_only_and_holds_up_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "_BEHIND", 5)
+    monkeypatch.setattr(viewers, "_BEHIND", 5)
     mine = Session("a", "/")
     viewer = mine.watch()
     for number in range(20):

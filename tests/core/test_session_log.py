@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pegboard import events
 from pegboard.errors import SessionError
 from pegboard.events import AnyEvent, Note
-from pegboard.session.log import FileLog, MemoryLog, read_log
+from pegboard.session.files import read_log
+from pegboard.session.log import FileLog, MemoryLog
 from pegboard.session.store import read_events
 
 
@@ -30,7 +31,7 @@ class Opened:
 
     def __init__(self, folder: Path) -> None:
         self.seen: list[AnyEvent] = []
-        self.log = FileLog(folder, self.seen.append)
+        self.log = FileLog(folder, lambda event, shown: self.seen.append(shown))
 
     def texts(self) -> list[str]:
         return [event.text for event in self.seen]  # type: ignore[union-attr]
@@ -187,7 +188,7 @@ def test_a_full_disk_keeps_nothing_of_the_event_and_says_so(tmp_path: Path, monk
 
 def test_a_log_in_memory_numbers_the_same(tmp_path: Path) -> None:
     seen: list[AnyEvent] = []
-    log = MemoryLog(seen.append)
+    log = MemoryLog(lambda event, shown: seen.append(event))
     log.append([note("a"), lambda: note("b")])
     log.append([note("c")])
     assert [(e.seq, e.text) for e in log.read(1)] == [(2, "b"), (3, "c")]  # type: ignore[union-attr]
@@ -204,7 +205,7 @@ APPENDS = dedent(
     from pegboard.session.log import FileLog
 
     folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    log = FileLog(folder, lambda event: None)
+    log = FileLog(folder, lambda event, shown: None)
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(count):
@@ -219,7 +220,7 @@ DIES = dedent(
     from pegboard.events import Note
     from pegboard.session import log as module
 
-    log = module.FileLog(Path(sys.argv[1]), lambda event: None)
+    log = module.FileLog(Path(sys.argv[1]), lambda event, shown: None)
     print("ready", flush=True)
     sys.stdin.readline()
     write = os.write
@@ -275,7 +276,8 @@ SHAPES = {
     "message": "text thinking calls provider_data",
     "call_asked": "lane id tool requested set arguments summary",
     "approval_asked": "lane id call rule layer arguments preview remember",
-    "approval_answered": "id granted by reason",
+    "approval_answered": "id granted by reason remember",
+    "history_trimmed": "calls",
     "question_asked": "lane id call question options",
     "question_answered": "id answer",
     "call_started": "lane id touches decision",

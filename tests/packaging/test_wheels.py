@@ -22,7 +22,14 @@ TOOL_SETS, PLUGINS = (
 MEMBERS = [ROOT / "core", *TOOL_SETS, *PLUGINS]
 Run = Callable[..., str]
 Environment = Callable[[Path, Sequence[Path | str]], Path]
-TOGETHER = {"pegboard-core", "pegboard-cli", "pegboard-tools-core", "pegboard-guard", "pegboard-offline"}
+TOGETHER = {
+    "pegboard-core",
+    "pegboard-cli",
+    "pegboard-tools-core",
+    "pegboard-guard",
+    "pegboard-offline",
+    "pegboard-openai",
+}
 
 
 def name_of(folder: Path) -> str:

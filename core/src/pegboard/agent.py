@@ -1,4 +1,4 @@
-"""The loop: fold the log into a request, take the reply, make its calls, until a reply has none. It implements the port.
+"""The agent of one session: it implements the port, and runs turns (see `turn`) one at a time.
 
 It names no tool, no provider and no front end.
 """
@@ -7,62 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal, assert_never
-
-import msgspec
+from typing import Any, assert_never
 
 from pegboard import events, port
+from pegboard.asking import Loop
 from pegboard.calls import Call, Caller, Record
-from pegboard.errors import PegboardError, SessionError
-from pegboard.events import AnyEvent, Status, TurnEnded, WireCall
-from pegboard.lane import Lane
-from pegboard.models import (
-    CallPart,
-    EndPart,
-    NotePart,
-    Provider,
-    Request,
-    TextPart,
-    ThinkingPart,
-    ToolOffer,
-)
+from pegboard.config.schema import LimitSettings
+from pegboard.events import AnyEvent, TurnEnded
+from pegboard.fitting import Fitting
+from pegboard.models import Provider, ToolOffer
 from pegboard.road import Road
 from pegboard.session import Session, SessionBusy
-
-MAX_STEPS = 50
-
-
-@dataclass(slots=True)
-class Spent:
-    """Tokens a turn took."""
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    cost: float | None = None
-
-    def add(self, end: EndPart) -> None:
-        """Add one reply's."""
-        self.input += end.input
-        self.output += end.output
-        self.cached += end.cached
-        if end.cost is not None:
-            self.cost = (self.cost or 0.0) + end.cost
-
-    def as_dict(self) -> dict[str, Any]:
-        """As it stands in `turn_ended`."""
-        return {"input": self.input, "output": self.output, "cached": self.cached, "cost": self.cost}
-
-
-@dataclass(slots=True)
-class Reply:
-    """One reply as far as it came."""
-
-    text: str = ""
-    thinking: str = ""
-    calls: list[WireCall] = field(default_factory=list)
-    end: EndPart | None = None
+from pegboard.turn import Turn
 
 
 class Agent:
@@ -79,21 +35,29 @@ class Agent:
         offers: Callable[[], list[ToolOffer]],
         sets: list[str],
         not_loaded: list[str],
-        max_steps: int = MAX_STEPS,
+        limits: LimitSettings | None = None,
     ) -> None:
         self.session = session
         self.model = model
         self.banner = provider.banner
         self._road = road
         self._provider = provider
-        self._system = system
-        self._offers = offers
-        self._sets = sets
-        self._not_loaded = not_loaded
-        self._max_steps = max_steps
-        self._lane = Lane()
+        self._loop = Loop(
+            session=session,
+            road=road,
+            provider=provider,
+            model=model,
+            system=system,
+            offers=offers,
+            sets=sets,
+            not_loaded=not_loaded,
+            limits=limits or LimitSettings(),
+            fitting=Fitting(getattr(provider, "context", None)),
+        )
+        self._lane = self._loop.lane
+        self.turn: int | None = None
         self._turn: asyncio.Task[TurnEnded] | None = None
-        self._steered: list[str] = []
+        self._calls: set[asyncio.Task[Record]] = set()
         self._closed = False
 
     # -- the port
@@ -109,17 +73,22 @@ class Agent:
                 if self._turn is not None and not self._turn.done():
                     raise SessionBusy("a turn is running; interrupt it or wait for its end. Nothing was started.")
                 self._turn = asyncio.create_task(self._run(operation))
+                self._turn.add_done_callback(self._told_of_turn)
             case port.Answer():
                 self._road.desk.take(operation)
             case port.Steer(text=text):
-                self._steered.append(text)
+                self._loop.steered.append(text)
+            case port.Call():
+                await self._begin(operation)
             case port.Interrupt():
-                if self._turn is not None and not self._turn.done():
-                    self._turn.cancel()
+                for task in filter(None, (self._turn, *self._calls)):
+                    task.cancel()
             case port.Cancel(call=call):
                 self._lane.stop(call, "person")
             case port.Undo():
-                self._note("warning", "undo comes with a later version; nothing was changed")
+                self.session.append(
+                    events.Note(level="warning", text="undo comes with a later version; nothing was changed")
+                )
             case _:
                 assert_never(operation)
 
@@ -148,135 +117,60 @@ class Agent:
         """One call outside a turn, down the same road. Cancelling it stops the call and gives its record to the log."""
         return await self._road.travel(Call(id="", name=name, arguments=arguments, caller=caller), self._lane)
 
+    async def _begin(self, operation: port.Call) -> None:
+        call = Call(id=operation.id, name=operation.name, arguments=operation.arguments, caller="person")
+        task = asyncio.create_task(self._road.travel(call, self._lane))
+        self._calls.add(task)
+        task.add_done_callback(lambda done: self._told_of_call(done, operation.id))
+        await asyncio.sleep(0)  # from here on it is under way: what becomes of it is on the road's record
+
+    def _told_of_call(self, task: asyncio.Task[Record], id: str) -> None:
+        """A call whose end could not be written down: viewers must not wait for it."""
+        self._calls.discard(task)
+        problem = None if task.cancelled() else task.exception()
+        if problem is not None or id in self.session.fold.open_calls:
+            ended = events.CallFinished(
+                lane=self._lane.name,
+                id=id,
+                outcome="error",
+                block=None,
+                why=None,
+                text=f"Error: {problem or 'what became of the call could not be written down'}",
+                data=None,
+                truncated=False,
+                decision=None,
+                duration_ms=0.0,
+            )
+            self.session.emit(ended)
+
+    def _told_of_turn(self, task: asyncio.Task[TurnEnded]) -> None:
+        """A turn that ended before it began, or whose end could not be written down: viewers must not wait for it."""
+        if task.cancelled():
+            self.session.emit(TurnEnded(status="interrupted", text="", usage={}))
+        elif (problem := task.exception()) is not None:
+            self.session.emit(TurnEnded(status="error", text="", usage={}, error=str(problem)))
+
     async def close(self) -> None:
         """End the turn, the viewers and the provider's connections. Again does nothing."""
         if self._closed:
             return
         self._closed = True
-        if self._turn is not None and not self._turn.done():
-            self._turn.cancel()
-            await asyncio.gather(self._turn, return_exceptions=True)
+        self._lane.ending("turn_ended")
+        left = [task for task in (self._turn, *self._calls) if task is not None and not task.done()]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         await self._provider.close()
         self._road.runner.close()
         self.session.close()
 
-    # -- the loop
-
     async def _run(self, prompt: port.Prompt) -> TurnEnded:
-        """One turn, whatever becomes of it: `turn_ended` is always its last event."""
-        spent, said = Spent(), Reply()
         try:
             async with self.session.turn():
-                return await self._turn_through(prompt, spent, said)
+                turn = Turn(self._loop, prompt)
+                self.turn = turn.number
+                return await turn.run()
         except SessionBusy as error:
             ended = TurnEnded(status="error", text="", usage={}, error=str(error))
             self.session.emit(ended)  # not in the log, which is another's now; viewers must not wait for it
             return ended
-
-    async def _turn_through(self, prompt: port.Prompt, spent: Spent, said: Reply) -> TurnEnded:
-        turn = self.session.fold.turn + 1
-        offers = self._offers()
-        self.session.append(
-            events.TurnStarted(
-                turn=turn,
-                session=self.session.id,
-                model=self.model,
-                sets=self._sets,
-                not_loaded=self._not_loaded,
-                offered=len(offers),
-            ),
-            events.Prompt(turn=turn, text=prompt.text, by=prompt.by),
-        )
-        error: str | None = None
-        try:
-            status = await self._steps(turn, offers, spent, said)
-            if status == "stopped":
-                error = f"steps: the turn was stopped after {self._max_steps} model replies; ask again to go on"
-        except asyncio.CancelledError:
-            self._keep_partial(turn, said)
-            status = "interrupted"
-        except SessionError:
-            raise  # the log cannot be written, so neither can the end of the turn
-        except PegboardError as problem:
-            self._keep_partial(turn, said)
-            status, error = "error", str(problem)
-        except (Exception, SystemExit) as problem:  # noqa: BLE001 - isolates plugins: a provider may raise anything
-            self._keep_partial(turn, said)
-            error = (
-                f"the model {self.model} failed ({type(problem).__name__}: {problem}). What it had said is kept, and no "
-                "unfinished call was run. Ask again, or choose another model."
-            )
-            status = "error"
-        ended = TurnEnded(turn=turn, status=status, text=said.text, usage=spent.as_dict(), error=error)
-        usage = events.Usage(turn=turn, input=spent.input, output=spent.output, cached=spent.cached, cost=spent.cost)
-        self.session.append(usage, ended)
-        return ended
-
-    async def _steps(self, turn: int, offers: list[ToolOffer], spent: Spent, said: Reply) -> Status:
-        for _ in range(self._max_steps):
-            self._take_steering(turn)
-            reply = await self._reply(turn, offers, said)
-            end = reply.end = reply.end or EndPart()
-            spent.add(end)
-            calls = self._keep(turn, reply, end.provider_data)
-            if not calls:
-                if self._steered:
-                    continue  # said while the model gave its last reply: it is answered in this turn
-                return "asked_back" if end.asks_back else "done"
-            for call in calls:
-                await self._road.travel(
-                    Call(id=call.id, name=call.name, arguments=call.arguments), self._lane, turn=turn
-                )
-        return "stopped"
-
-    async def _reply(self, turn: int, offers: list[ToolOffer], said: Reply) -> Reply:
-        """Stream one reply; what was said so far is in `said` at any time."""
-        request = Request(
-            model=self.model, system=self._system, messages=list(self.session.fold.history()), tools=offers
-        )
-        said.text, said.thinking, said.calls, said.end = "", "", [], None
-        async for part in self._provider.reply(request):
-            match part:
-                case TextPart(text=text):
-                    said.text += text
-                    self.session.emit(events.Text(turn=turn, text=text))
-                case ThinkingPart(text=text):
-                    said.thinking += text
-                    self.session.emit(events.Thinking(turn=turn, text=text))
-                case CallPart(call=call):
-                    said.calls.append(call)
-                case NotePart(text=text):
-                    self.session.append(events.Note(turn=turn, level="info", text=text))
-                case EndPart():
-                    said.end = part
-                case _:
-                    assert_never(part)
-        return said
-
-    def _keep(self, turn: int, reply: Reply, provider_data: Any) -> list[WireCall]:
-        """The reply in the log, with call ids of this session's own, before any of its calls runs."""
-        kept: list[WireCall] = []
-
-        def message() -> events.Message:
-            first = self.session.fold.calls + 1
-            for number, call in enumerate(reply.calls, first):
-                kept.append(msgspec.structs.replace(call, id=f"c{number}"))
-            return events.Message(
-                turn=turn, text=reply.text, thinking=reply.thinking, calls=kept, provider_data=provider_data
-            )
-
-        self.session.append(message)
-        return kept
-
-    def _keep_partial(self, turn: int, said: Reply) -> None:
-        """What a broken or interrupted reply had said; an unfinished call is never run."""
-        if said.end is None and (said.text or said.thinking):
-            self.session.append(events.Message(turn=turn, text=said.text, thinking=said.thinking))
-
-    def _take_steering(self, turn: int) -> None:
-        for text in self._steered:
-            self.session.append(events.Prompt(turn=turn, text=text))
-        self._steered.clear()
-
-    def _note(self, level: Literal["info", "warning"], text: str) -> None:
-        self.session.append(events.Note(level=level, text=text))

@@ -13,7 +13,16 @@ from pegboard.config.places import find_root
 from pegboard.entries import Entry
 from pegboard.guards import Guards, GuardSeat
 from pegboard.registry import Registry
-from pegboard.selection import idle_rules, insist_on_guards, insist_on_rg, is_on, register, unknown_sets, where
+from pegboard.selection import (
+    idle_rules,
+    insist_on_guards,
+    insist_on_rg,
+    is_on,
+    register,
+    unknown_in_tables,
+    unknown_sets,
+    where,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,8 +59,7 @@ def assemble(
     names = frozenset(entry.name for entry in entries)
     loaded = load(user_file=user_file, root=found, environ=environ, flags=flags, entries=names)
     chosen = [entry for entry in entries if is_on(entry, loaded, without_guard)]
-    tables = {name: where(loaded, name) for name in loaded.config.tables}
-    plugged = plugins.load_all(chosen, loaded.config.tables, tables)
+    plugged = _load(chosen, loaded, notes, state)
     insist_on_guards(plugged)
     insist_on_rg(loaded.config.search)
     registry = register(plugged, entries, loaded, notes)
@@ -68,11 +76,30 @@ def assemble(
             *loaded.notes,
             *notes,
             *(f"without the guard {name!r}, as asked: what it protects is not protected" for name in absent),
+            *plugged.notes,
             *(failure.text for failure in plugged.failures),
             *unknown_sets(loaded, entries),
+            *unknown_in_tables(loaded, plugged),
             *idle_rules(loaded, registry, entries, sorted(without_guard)),
         ],
     )
+
+
+def _load(chosen: Sequence[Entry], loaded: Loaded, notes: list[str], state: Path) -> plugins.Loaded:
+    """The plugins that are on. One that does not load with what a project adds to its table is loaded without that: a
+    clone must not stop a start."""
+    tables = loaded.config.tables
+    lines = {name: where(loaded, name) for name in tables}
+    plugged = plugins.load_all(chosen, tables, lines, state)
+    spoilt = {failure.entry.name for failure in plugged.failures} & loaded.untouched.keys()
+    if spoilt:
+        own = {**tables, **{name: loaded.untouched[name] for name in spoilt}}
+        plugged = plugins.load_all(chosen, own, lines, state)
+        loads = sorted(spoilt - {failure.entry.name for failure in plugged.failures})
+        notes += [
+            f"what the project's settings say in [{name}] is ignored: it does not load with that" for name in loads
+        ]
+    return plugged
 
 
 def _guards(plugged: plugins.Loaded, loaded: Loaded) -> Guards:

@@ -21,18 +21,22 @@ from pegboard.calls import Call, Caller, Record
 from pegboard.commit import lock_folder
 from pegboard.config.places import config_file, own_files, state_folder
 from pegboard.desk import Answers, Desk
-from pegboard.events import AnyEvent
+from pegboard.events import Note
 from pegboard.hooks import Fragment
 from pegboard.kit.workspace import Outside, Workspace
 from pegboard.lane import Lane
 from pegboard.models import Provider, ToolOffer
+from pegboard.observing import ObserverSeat
 from pegboard.plugins import Entry, Plugin
-from pegboard.policy import Policy
+from pegboard.policy import Policy, rules_of
 from pegboard.prompt import system_prompt
-from pegboard.providers import load_provider
+from pegboard.providers import Choice, Providers
+from pegboard.rendering import Renderers
 from pegboard.road import Road
 from pegboard.running import Runner
 from pegboard.session import Session
+from pegboard.session.presence import Presence
+from pegboard.session.redaction import Redactor, redactor_of
 from pegboard.tooling import Tool
 from pegboard.touches import kinds_in
 
@@ -43,7 +47,7 @@ EMBEDDED = "offline"
 class Board:
     """Plugins, tools and settings, loaded. Build it with `build`; close it."""
 
-    def __init__(self, assembled: Assembled, *, state: Path | None) -> None:
+    def __init__(self, assembled: Assembled, *, state: Path | None, redactor: Redactor | None = None) -> None:
         self.assembled = assembled
         self.root = assembled.root
         self.loaded = assembled.loaded
@@ -51,13 +55,18 @@ class Board:
         self.origins = assembled.loaded.origins
         self.registry = assembled.registry
         self.guards = assembled.guards
-        self.policy = Policy(assembled.loaded)
+        self.policy = Policy(rules_of(assembled.loaded))
         self.notes = list(assembled.notes)
         self.failures = assembled.plugged.failures
         self.state = state
-        self._entries = assembled.entries
+        self.redactor = redactor
+        self.providers = Providers(assembled.entries, assembled.loaded, root=self.root, state=state)
         self._plugged = assembled.plugged
+        self.renderers = Renderers(
+            (plugin.entry, table) for plugin, table in self._plugged.contributed("pegboard_renderers")
+        )
         self._agents: list[Agent] = []
+        self._observers: list[ObserverSeat] = []
         self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
         self.workspace = self._workspace(None)
 
@@ -93,7 +102,7 @@ class Board:
             entries=[*(plugins.scan() if discover else ()), *extra],
             without_guard=frozenset(without_guard),
         )
-        return cls(assembled, state=state)
+        return cls(assembled, state=state, redactor=redactor_of(assembled.loaded.config.sessions, environ))
 
     @property
     def sessions_folder(self) -> Path | None:
@@ -113,7 +122,7 @@ class Board:
         """
         if in_memory or self.sessions_folder is None:
             return Session(id or "memory", self.root)
-        return Session.open(self.sessions_folder, id, self.root)
+        return Session.open(self.sessions_folder, id, self.root, self.redactor)
 
     def offers(self, caller: Caller = "model") -> list[ToolOffer]:
         """The tools that a caller is told of, in a stable order."""
@@ -140,8 +149,11 @@ class Board:
         Raises:
             ConfigError: no such provider is installed.
         """
-        name = model or self.config.model or EMBEDDED
-        provider = provider or self.provider(name)
+        choice = self.choose(model) if provider is None else Choice(model=model or self.config.model or EMBEDDED)
+        name = choice.model
+        if provider is None:
+            answering = self.providers.load(name, choice.server)
+            provider, name = answering.provider, answering.model
         agent = Agent(
             session=session,
             road=self.road(session, answers=answers, cautious=provider.cautious),
@@ -151,13 +163,17 @@ class Board:
             offers=self.offers,
             sets=self.set_names,
             not_loaded=[failure.entry.name for failure in self.failures],
+            limits=self.config.limits,
         )
-        session.observers += [_observer(plugin, observe) for plugin, observe in self._contributed("pegboard_observers")]
+        if choice.why:
+            agent.banner += f" · {choice.why}"
         self._agents.append(agent)
+        self._join(session)
         return agent
 
     def road(self, session: Session, *, answers: Answers = "headless", cautious: bool = False) -> Road:
-        """The road of one session."""
+        """The road of one session; observers are told of what comes down it."""
+        self._seat_observers(session)
         approvers = [(plugin.entry.name, approve) for plugin, approve in self._contributed("pegboard_approvers")]
         desk = Desk(session, answers, approvers)
         workspace = self._workspace(session.folder) if session.folder else self.workspace
@@ -181,13 +197,19 @@ class Board:
             rewriters=[(plugin.entry.name, rewrite) for plugin, rewrite in self._contributed("pegboard_rewriters")],
         )
 
+    def choose(self, model: str | None = None) -> Choice:
+        """The model that answers: the one named, else the configured one, else the first that is there. That one is looked
+        for now, for at most a fifth of a second."""
+        named = model or self.config.model
+        return Choice(model=named) if named else self.providers.choose(os.environ, EMBEDDED)
+
     def provider(self, model: str) -> Provider:
         """The provider of `provider/model`, imported now.
 
         Raises:
             ConfigError: it is not installed, or does not load.
         """
-        return load_provider(model, self._entries, self.config, self.root)
+        return self.providers.load(model).provider
 
     async def call(
         self, name: str, arguments: Mapping[str, Any] | None = None, *, answers: Answers = "headless"
@@ -203,6 +225,9 @@ class Board:
 
     async def close(self) -> None:
         """Close every agent and let go of threads and files."""
+        for seat in self._observers:
+            seat.close()
+        self._observers.clear()
         await asyncio.gather(*(agent.close() for agent in self._agents))
         self._agents.clear()
         self.guards.close()
@@ -212,6 +237,28 @@ class Board:
         # Where outside paths ask or are allowed, policy has spoken before the door is opened.
         outside: Outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
         return Workspace(self.root, checks, outside=outside, session=str(session) if session else None)
+
+    def _seat_observers(self, session: Session) -> None:
+        if any(isinstance(observer, ObserverSeat) for observer in session.observers):
+            return
+        seats = [
+            ObserverSeat(observe, plugin.entry, lambda text: session.append(Note(level="warning", text=text)))
+            for plugin, observe in self._contributed("pegboard_observers")
+        ]
+        session.observers += seats
+        self._observers += seats
+
+    def _join(self, session: Session) -> None:
+        """Be seen by other agents in this folder, and tell of those that are there."""
+        if session.folder is None or self.state is None:
+            return
+        try:
+            company = Presence(self.state, self.root, session.id)
+        except OSError as error:
+            self.notes.append(f"other agents in this folder cannot be looked for ({error.strerror})")
+            return
+        session.keep_company(company)
+        self.notes += company.news()
 
     def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
         return [(plugin, one) for plugin, given in self._plugged.contributed(hook) for one in given]
@@ -234,18 +281,3 @@ def _offer(tool: Tool) -> ToolOffer:
         category=tool.declaration.category,
         touches={name: kind for name, node in tool.touched for kind in kinds_in(node)},
     )
-
-
-def _observer(plugin: Plugin, observe: Any) -> Any:
-    failed = False
-
-    def told(event: AnyEvent) -> None:
-        nonlocal failed
-        if failed:
-            return
-        try:
-            observe(event)
-        except (Exception, SystemExit):  # noqa: BLE001 - isolates plugins: an observer that fails is not asked again
-            failed = True
-
-    return told

@@ -20,7 +20,8 @@ GROUP = "pegboard."
 class Entry:
     """An entry point: its name in its group, what it names (`module` or `module:object`), and whose it is.
 
-    `own`: the distribution is one of those that `pegboard` itself names. `module`: given by a program, not on disk."""
+    `own`: the distribution is one of those that `pegboard` itself names. `module`: given by a program, not on disk.
+    `info`: the folder of the installed metadata; empty where there is none."""
 
     name: str
     group: str
@@ -29,11 +30,12 @@ class Entry:
     version: str
     own: bool
     module: Any = None
+    info: str = ""
 
 
 def scan(paths: Iterable[str] | None = None) -> list[Entry]:
     """Every entry point of ours on `sys.path`: our own distributions first, others by name (decision 58)."""
-    found: list[tuple[str, str, str, str, str]] = []
+    found: list[tuple[str, str, str, str, str, str]] = []
     seen: set[str] = set()
     ours: frozenset[str] = frozenset()
     for folder in dict.fromkeys(_absolute(path) for path in (sys.path if paths is None else paths)):
@@ -43,13 +45,19 @@ def scan(paths: Iterable[str] | None = None) -> list[Entry]:
             seen.add(distribution)
             if distribution == "pegboard":
                 ours = _required(os.path.join(folder, info))
-            for group, name, value in _entry_points(os.path.join(folder, info, "entry_points.txt")):
-                found.append((group, name, value, distribution, version))
+            where = os.path.join(folder, info)
+            for group, name, value in _entry_points(os.path.join(where, "entry_points.txt")):
+                found.append((group, name, value, distribution, version, where))
     entries = [
-        Entry(name=name, group=group, value=value, distribution=distribution, version=version, own=distribution in ours)
-        for group, name, value, distribution, version in found
+        Entry(name=n, group=g, value=v, distribution=d, version=version, own=d in ours, info=info)
+        for g, n, v, d, version, info in found
     ]
     return sorted(entries, key=lambda e: (not e.own, e.distribution, e.group, e.name))
+
+
+def own_distributions(entries: Iterable[Entry]) -> frozenset[str]:
+    """The distributions that make up Pegboard itself, as far as they are installed."""
+    return frozenset({"pegboard", "pegboard-core", "pegboard-cli", *(e.distribution for e in entries if e.own)})
 
 
 def _absolute(path: str) -> str:

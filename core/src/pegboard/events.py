@@ -2,10 +2,13 @@
 
 Order within a turn, which front ends may rely on:
 
-    turn_started prompt
+    turn_started prompt+
       ( text* thinking* message
-        ( call_asked [approval_asked approval_answered] [call_started call_output*] call_finished )* )*
+        ( call_asked [approval_asked approval_answered] [call_started call_output*] call_finished )* prompt* )*
     usage turn_ended
+
+`prompt` within a turn is what a person adds, or what the loop itself tells the model (`by` is `pegboard`). A call of a
+message that the turn did not come to has no `call_asked`. `history_trimmed` and `note` may stand anywhere between.
 
 `call_asked` comes for every call, whoever makes it, before it is resolved. Exactly one `call_finished` with its id
 follows, in call order within its lane. A `call_started` without `call_finished` *is* an interrupted call.
@@ -49,7 +52,7 @@ class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
 
 
 class Prompt(Event, frozen=True, kw_only=True, gc=False):
-    """What was asked of the agent. `by`: person, program or plugin:NAME."""
+    """What was asked of the agent. `by`: person, program, plugin:NAME, or pegboard: said to the model by the loop."""
 
     text: str
     by: str = "person"
@@ -114,12 +117,13 @@ class ApprovalAsked(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ApprovalAnswered(Event, frozen=True, kw_only=True, gc=False):
-    """The reply to `approval_asked` with this id."""
+    """The reply to `approval_asked` with this id. `remember`: what of it stands for later calls, in this process."""
 
     id: str
     granted: bool
     by: str
     reason: str | None = None
+    remember: list[str] = []
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True, gc=False):
@@ -172,6 +176,12 @@ class CallFinished(Event, frozen=True, kw_only=True, gc=False):
     duration_ms: float
     dropped: list[str] = []
     blocks: list[AnyBlock] = []
+
+
+class HistoryTrimmed(Event, frozen=True, kw_only=True, gc=False):
+    """From here on a marker stands for the results of these calls in what the model is sent; the log keeps them."""
+
+    calls: list[str]
 
 
 class Note(Event, frozen=True, kw_only=True, gc=False):
@@ -244,6 +254,7 @@ AnyEvent: TypeAlias = (
     | CallStarted
     | CallOutput
     | CallFinished
+    | HistoryTrimmed
     | Note
     | Usage
     | TurnEnded

@@ -71,7 +71,7 @@ class Fragment(msgspec.Struct, frozen=True, kw_only=True):
 
 Approver: TypeAlias = "Callable[[Asked], Awaitable[Answer | None]]"
 Rewriter: TypeAlias = Callable[[Call], "Mapping[str, Any] | None | Awaitable[Mapping[str, Any] | None]"]
-Renderer: TypeAlias = "Callable[[Any], list[AnyBlock]]"
+Renderer: TypeAlias = "Callable[[Any], list[AnyBlock] | None | Awaitable[list[AnyBlock] | None]]"
 Observer: TypeAlias = "Callable[[AnyEvent], None | Awaitable[None]]"
 
 
@@ -107,7 +107,10 @@ def pegboard_rewriters(settings: object | None) -> Iterable[Rewriter]:  # type: 
 
 @hookspec
 def pegboard_renderers(settings: object | None) -> Mapping[type, Renderer]:  # type: ignore[empty-body]
-    """Renderers by data type: a tool's data in, blocks out. Pulled by front ends, never on the road."""
+    """Renderers by the type that tools return: data in, blocks out (None leaves it to the text).
+
+    Group `pegboard.renderers` for any tool; of a tool set, for its own tools. Pulled by front ends, under 250 ms in a
+    thread, never on the road. See docs/rendering.md."""
 
 
 @hookspec

@@ -16,23 +16,26 @@ from pegboard.calls import Why
 
 
 class Running(msgspec.Struct, gc=False):
-    """A call that runs now. `why` is set when it was told to stop; `task` is what is cancelled."""
+    """A call that runs now. `why` is set when it was told to stop; `task` is what is cancelled. `left`: its thread was left
+    behind, as its turn or its time was over."""
 
     task: asyncio.Task[Any] | None
     why: Why | None = None
+    left: bool = False
 
     def check(self) -> bool:
         """Whether it may still change things."""
-        return self.why is None
+        return self.why is None and not self.left
 
 
 class Lane:
-    """A queue of calls by name: `root` is the agent's own."""
+    """A queue of calls by name: `root` is the agent's own. `ends`: why what is cancelled here ends, if nobody says more."""
 
-    __slots__ = ("_held", "_lock", "children", "name", "running")
+    __slots__ = ("_held", "_lock", "children", "ends", "name", "running")
 
-    def __init__(self, name: str = "root") -> None:
+    def __init__(self, name: str = "root", ends: Why = "person") -> None:
         self.name = name
+        self.ends = ends
         self.running: dict[str, Running] = {}
         self.children: dict[str, Lane] = {}
         self._lock = asyncio.Lock()
@@ -66,7 +69,13 @@ class Lane:
 
     def child(self, call: str) -> Lane:
         """The lane of the calls that a running call makes."""
-        return self.children.setdefault(call, Lane(f"{self.name}/{call}"))
+        return self.children.setdefault(call, Lane(f"{self.name}/{call}", self.ends))
+
+    def ending(self, why: Why) -> None:
+        """Say why what is cancelled from now on ends, here and in child lanes."""
+        self.ends = why
+        for lane in self.children.values():
+            lane.ending(why)
 
     def stop(self, call: str | None, why: Why) -> bool:
         """Stop one running call, here or in a child lane; None: those that wait for no other. Was there one?"""

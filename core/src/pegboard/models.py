@@ -5,10 +5,12 @@ Providers are plugins (entry-point group `pegboard.providers`), chosen by the pa
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
+from msgspec import Meta
 
 from pegboard.events import WireCall
 
@@ -107,18 +109,59 @@ ReplyPart: TypeAlias = TextPart | ThinkingPart | CallPart | NotePart | EndPart
 
 
 class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The table `[providers.NAME]`, and what a provider may know of where it runs."""
+    """The table `[providers.NAME]`, and what a provider may know of where it runs.
+
+    model: what stands after the slash, else the default. options: the keys of the table that are the provider's own, as its
+    `ProviderKind.options`, or a plain dict where it has none."""
 
     name: str
-    kind: str | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    api_key_command: list[str] | None = None
-    models: list[str] = []
-    headers: dict[str, str] = {}
-    proxy: str | None = None
-    ca: str | None = None
+    kind: Annotated[
+        str | None, Meta(description="The installed provider that speaks to it; NAME itself if left out.")
+    ] = None
+    model: Annotated[
+        str | None, Meta(description="The model where only NAME is named; else the first of `models`.")
+    ] = None
+    base_url: Annotated[str | None, Meta(description="Its address, up to and with `/v1`.")] = None
+    api_key_env: Annotated[
+        str | None,
+        Meta(description="The variable that holds the key (NAME_API_KEY if left out); empty: no key is sent."),
+    ] = None
+    api_key_command: Annotated[
+        list[str] | None, Meta(description="A command that prints the key, run once when it is needed.")
+    ] = None
+    models: Annotated[list[str], Meta(description="Models to list, whatever the endpoint lists.")] = []
+    headers: Annotated[
+        dict[str, str], Meta(description="Headers for every request; `{env:NAME}` in a value is that variable's.")
+    ] = {}
+    proxy: Annotated[str | None, Meta(description="The proxy's address; else HTTPS_PROXY and its kin count.")] = None
+    ca: Annotated[str | None, Meta(description="A file of certificates to trust besides the system's.")] = None
+    context: Annotated[
+        int | dict[str, int] | None, Meta(description="Tokens that its models take: a number, or numbers by model.")
+    ] = None
+    timeout: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Seconds of silence after which it counts as lost.")
+    ] = None
+    options: Any = None
     root: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProviderKind:
+    """What an entry of `pegboard.providers` may name instead of a plain function: the function, and what holds without it.
+
+    key_env: the variable that holds the API key where no table says otherwise. default_model: what is asked where nobody
+    names a model. loopback: it speaks to OpenAI-compatible servers, so one found on this machine is given to it.
+    options: a struct with the provider's own keys of `[providers.NAME]`."""
+
+    make: Callable[[ProviderSettings], Provider]
+    key_env: str | None = None
+    default_model: str | None = None
+    loopback: bool = False
+    options: type[msgspec.Struct] | None = None
+
+    def __call__(self, settings: ProviderSettings) -> Provider:
+        """Make the provider."""
+        return self.make(settings)
 
 
 @runtime_checkable

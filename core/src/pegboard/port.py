@@ -6,7 +6,7 @@ Questions are answered by id, so that they can be replayed and can cross a wire.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -42,8 +42,17 @@ class Steer(Operation, frozen=True, kw_only=True):
     text: str
 
 
+class Call(Operation, frozen=True, kw_only=True):
+    """Make one call outside a turn, as a person's, down the same road as a model's. `id`: new in this session; its events
+    bear it, and the last of them is `call_finished`, whatever becomes of the call."""
+
+    id: str
+    name: str
+    arguments: Any = msgspec.field(default_factory=dict)
+
+
 class Interrupt(Operation, frozen=True, kw_only=True):
-    """End the running turn. Calls that run are stopped and become `interrupted`."""
+    """End the running turn, and calls outside one. Calls that run are stopped and become `interrupted`."""
 
 
 class Cancel(Operation, frozen=True, kw_only=True):
@@ -58,11 +67,18 @@ class Undo(Operation, frozen=True, kw_only=True):
     call: str | None = None
 
 
-AnyOperation: TypeAlias = Prompt | Answer | Steer | Interrupt | Cancel | Undo
+AnyOperation: TypeAlias = Prompt | Answer | Steer | Call | Interrupt | Cancel | Undo
 
 
 class Port(Protocol):
-    """What an agent offers to front ends; each viewer reads at its own pace."""
+    """What an agent offers to front ends; each viewer reads at its own pace.
+
+    A prompt that was taken is always answered by a `turn_ended`: that of its turn, or one without a number (`seq` and
+    `turn` are null) that says why no turn was begun."""
+
+    @property
+    def turn(self) -> int | None:
+        """The number of the turn that was last begun here; other processes may have run others in this session."""
 
     async def send(self, operation: AnyOperation) -> None:
         """Hand in an operation. Returns when it is taken, not when it is done."""

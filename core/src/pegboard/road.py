@@ -43,6 +43,7 @@ from pegboard.outcome import (
     why_of,
 )
 from pegboard.policy import Policy
+from pegboard.policy.remembered import scope_of
 from pegboard.registry import Registry
 from pegboard.running import Grant, Runner
 from pegboard.session import Session
@@ -81,7 +82,7 @@ class Road:
                 shaped = await self.rewrite(trip, tool, shaped)
             self.touch(trip, tool, shaped)
             await self.guard(trip, shaped)
-            self.decide(trip, tool)
+            self.decide(trip, tool, shaped)
             if until == "decide":
                 return self.record(trip, "ok", Product(text=""))
             grant = await self.approve(trip, tool, shaped)
@@ -205,14 +206,20 @@ class Road:
             case Ask():
                 trip.concern = concern
 
-    def decide(self, trip: Trip, tool: Tool) -> None:
-        """Rules over touches; a guard may only make the answer stricter."""
+    def decide(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
+        """Rules over touches, and what a person's "always" covers; a guard may only make the answer stricter."""
         verdict = self.policy.decide(tool, trip.call, trip.touches, cautious=self.cautious)
         trip.decision = verdict.decision
         if verdict.decision.action == "deny":
             raise Stopped("denied", denied_text(verdict.text), verdict.decision)
-        if trip.concern is not None and verdict.decision.action == "allow":
-            trip.decision = Decision(action="ask", rule=trip.concern.rule, layer="plugin")
+        if trip.concern is not None:
+            if verdict.decision.action == "allow":
+                trip.decision = Decision(action="ask", rule=trip.concern.rule, layer="plugin")
+        elif verdict.lasting:
+            kept = self.desk.remembered.find(tool, shaped.body, trip.touches)
+            trip.lasting = kept is None
+            if kept is not None:
+                trip.decision = Decision(action="allow", rule=f"remembered: {kept.text}", layer="remembered")
 
     async def approve(self, trip: Trip, tool: Tool, shaped: Shaped) -> Grant:
         """Ask where the decision says so. What is granted is these bytes, over files as they were shown."""
@@ -221,7 +228,8 @@ class Road:
         if trip.decision.action == "ask":
             self.log(trip)
             preview = await self.runner.preview(grant) if self.desk.shows_preview else []
-            answer = await self.desk.approve(trip.question(preview), turn=trip.turn, lane=trip.lane.name)
+            scope = scope_of(tool, shaped.body, trip.touches) if trip.lasting else None
+            answer = await self.desk.approve(trip.question(preview), turn=trip.turn, lane=trip.lane.name, scope=scope)
             trip.decision = msgspec.structs.replace(trip.decision, answer=answer)
             if not answer.granted:
                 raise Stopped("denied", denied_text(f"{trip.decision.rule} asks", answer), trip.decision)
@@ -257,11 +265,13 @@ class Road:
 
     def cut_short(self, trip: Trip) -> None:
         """Record what a turn that ends leaves of this call: interrupted if it was started, else nothing happened."""
+        why = trip.lane.ends
         if trip.started:
-            text = interrupted_text("person", trip.touches, trip.printed())
-            self.record(trip, "interrupted", Product(text=text), why="person")
+            text = interrupted_text(why, trip.touches, trip.printed())
+            self.record(trip, "interrupted", Product(text=text), why=why)
         else:
-            text = blocked_text("the person ended the turn before this call ran")
+            who = "the person ended the turn" if why == "person" else "the turn ended"
+            text = blocked_text(f"{who} before this call ran")
             self.record(trip, "blocked", Product(text=text), block="denied")
 
     def record(

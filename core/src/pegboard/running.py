@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,9 @@ class Runner:
         if tool.signature.context is not None:
             given[tool.signature.context] = self._context(grant)
         elif self.session.folder is not None:
-            grant.spooling = lambda: self.spool(grant.call.id)
+            grant.spooling = partial(
+                self.spool, grant.call.id
+            )  # no way back to the grant: nothing collects cycles of it
         try:
             if tool.is_async and tool.declaration.timeout is None:
                 return await tool.function(**given)
@@ -205,7 +208,7 @@ class Runner:
             ended = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             if not future.cancelled() and not future.done():
-                grant.running.why = grant.running.why or "timeout"
+                grant.running.left = True
                 self._wait_for_thread(grant, future)
             raise
         if ended.error is not None:

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
-from pegboard import plugins
+import msgspec
+
+from pegboard import hooks, plugins
+from pegboard.config.checking import unknown_inside
 from pegboard.config.load import Loaded
 from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.entries import Entry
 from pegboard.errors import ConfigError, PluginError
 from pegboard.kit.settings import SearchSettings
+from pegboard.plugins.loaded import told, whose
 from pegboard.registry import Registry, SetInfo, matches
 from pegboard.tooling import BadTool, Tool
 
@@ -23,21 +28,31 @@ ALWAYS_ON = "core"
 
 def is_on(entry: Entry, loaded: Loaded, without_guard: frozenset[str]) -> bool:
     """Whether an installed plugin is loaded: the law of roles (design, Hooks)."""
+    return entry.group in hooks.GROUPS and standing(entry, loaded, without_guard)[0] == "on"
+
+
+def standing(
+    entry: Entry, loaded: Loaded, without_guard: frozenset[str] = frozenset()
+) -> tuple[Literal["on", "off", "disabled"], str | None]:
+    """Whether an installed plugin is meant to be on, and why not. Providers, launchers and commands, one of which is
+    chosen, are on in that they can be."""
     config = loaded.config
     match entry.group:
+        case "pegboard.guards":
+            return ("off", f"--without-guard {entry.name}") if entry.name in without_guard else ("on", None)
+        case "pegboard.approvers" | "pegboard.rewriters":
+            role = entry.group.removeprefix("pegboard.")
+            named = entry.name in getattr(config.plugins, role) and loaded.origin(f"plugins.{role}").layer == "user"
+            return ("on", None) if named else ("off", f"plugins.{role} of your own file does not name it")
+        case _ if entry.name in config.plugins.disable:
+            return "disabled", "plugins.disable names it"
+        case "pegboard.toolsets" if not config.tools.switches.get(entry.name, True):
+            return "off", f"tools.{entry.name} = false"
         case "pegboard.toolsets":
             selected = config.toolSets is None or entry.name in config.toolSets or entry.name == ALWAYS_ON
-            return selected and config.tools.switches.get(entry.name, True) and entry.name not in config.plugins.disable
-        case "pegboard.guards":
-            return entry.name not in without_guard
-        case "pegboard.approvers":
-            return entry.name in config.plugins.approvers and loaded.origin("plugins.approvers").layer == "user"
-        case "pegboard.rewriters":
-            return entry.name in config.plugins.rewriters and loaded.origin("plugins.rewriters").layer == "user"
-        case "pegboard.renderers" | "pegboard.observers" | "pegboard.prompts":
-            return entry.name not in config.plugins.disable
+            return ("on", None) if selected else ("off", "toolSets does not name it")
         case _:
-            return False
+            return "on", None
 
 
 def insist_on_guards(plugged: plugins.Loaded) -> None:
@@ -55,7 +70,7 @@ def insist_on_guards(plugged: plugins.Loaded) -> None:
                 failure.entry.name,
                 f"the guard {failure.entry.name!r} did not load ({failure.error}); nothing was started, since it may "
                 f"protect something. Mend or uninstall {failure.entry.distribution}, "
-                f"or start with --without-guard {failure.entry.name}.",
+                f"or start with --without-guard {failure.entry.name}. `pegboard doctor --retry` tries it again.",
             )
 
 
@@ -89,10 +104,13 @@ def register(plugged: plugins.Loaded, entries: Sequence[Entry], loaded: Loaded, 
         for function in functions:
             try:
                 tool = Tool.of(function, owner=plugin.entry.name, set=plugin.entry.name)
+                if not _switched_on(tool, loaded):
+                    continue
             except BadTool as error:
                 notes.append(f"plugin {plugin.entry.name!r}: {error}; that tool is left out")
                 continue
-            if not _switched_on(tool, loaded):
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a function may be anything
+                notes.append(f"{whose(plugin.entry)}: {told(error)} where a tool was expected; that tool is left out")
                 continue
             left_out = registry.add(tool)
             if left_out:
@@ -119,12 +137,25 @@ def unknown_sets(loaded: Loaded, entries: Sequence[Entry]) -> list[str]:
     return notes
 
 
-def where(loaded: Loaded, table: str) -> str:
-    """The file and line of a plugin's table, for its errors."""
-    for key, origin in loaded.origins.items():
-        if key.split(".")[0] == table and origin.source:
+def unknown_in_tables(loaded: Loaded, plugged: plugins.Loaded) -> list[str]:
+    """Notes about keys of plugins' tables that their `Settings` do not know. Plugins of one name share a table."""
+    kinds: dict[str, list[type[msgspec.Struct]]] = {}
+    for plugin in plugged.plugins:
+        if isinstance(plugin.settings, msgspec.Struct):
+            kinds.setdefault(plugin.entry.name, []).append(type(plugin.settings))
+    return [
+        f"{where(loaded, key)}: unknown setting {key!r} is ignored{near}"
+        for name, structs in kinds.items()
+        for key, near in unknown_inside(loaded.config.tables.get(name, {}), name, structs)
+    ]
+
+
+def where(loaded: Loaded, key: str) -> str:
+    """The file and line of a plugin's table, or of a key in it, for errors."""
+    for stated, origin in loaded.origins.items():
+        if f"{stated}.".startswith(f"{key}.") and origin.source:
             return f"{origin.source.file}:{origin.source.line}"
-    return f"[{table}]"
+    return f"[{key}]"
 
 
 def idle_rules(loaded: Loaded, registry: Registry, entries: Sequence[Entry], without_guard: Iterable[str]) -> list[str]:

@@ -26,7 +26,8 @@ _decode = msgspec.json.Decoder().decode
 class Trip(msgspec.Struct, gc=False):
     """What is known of a call so far; `record` is made from it wherever the call ends.
 
-    `pending`: an event that goes to the log with the next one, when nothing can happen in between."""
+    `pending`: an event that goes to the log with the next one, when nothing can happen in between. `lasting`: whether a
+    person's "always" would hold for calls like this one."""
 
     call: Call
     requested: str
@@ -40,6 +41,7 @@ class Trip(msgspec.Struct, gc=False):
     touches: list[Touch] = []
     concern: Ask | None = None
     decision: Decision | None = None
+    lasting: bool = False
     started: bool = False
     grant: Grant | None = None
     pending: CallAsked | None = None

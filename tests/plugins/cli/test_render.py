@@ -12,10 +12,10 @@ from pegboard_cli.render import (
     argument_lines,
     block_lines,
     diff_lines,
-    shortened,
     table_lines,
 )
 from pegboard_cli.styles import Styles
+from pegboard_cli.widths import shortened
 
 PLAIN, COLOUR = Styles(), Styles(colour=True)
 

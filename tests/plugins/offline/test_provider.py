@@ -115,7 +115,7 @@ async def test_a_step_that_has_become_unclear_is_left_with_its_reason(offline, c
 
 async def test_nobody_is_promised_a_model(offline, core):
     text, _, _ = await replied(offline, core, said("help"))
-    assert "later version" in text
+    assert "pegboard models" in text
     assert "key" not in text and "local" not in text and "key" not in offline.banner
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from pegboard.calls import Action
 from pegboard.kit.settings import EditSettings, OutputSettings, PathSettings, SearchSettings, ShellSettings
@@ -47,86 +48,190 @@ DEFAULT_PERMISSION: dict[str, Action] = {
 
 
 class ToolsSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[tools]`. allow: when not empty, only these. deny: always wins. stuck: seconds a stopped thread may hold its tool.
+    """`[tools]`: which tools there are, and which are never run. Any other key switches a tool or a set."""
 
-    switches: any other key, a boolean that turns a tool or a set off (decision 13)."""
+    allow: Annotated[
+        list[str],
+        Meta(
+            description="When not empty, every tool that it does not name is denied: names, `set:tool`, sets, globs. "
+            "A project's list counts only where you have none."
+        ),
+    ] = []
+    deny: Annotated[
+        list[str],
+        Meta(
+            description="Tools that are never run and never shown to the model, whatever else is said: names, "
+            "`set:tool`, sets, globs. Lists of all layers are joined.",
+            extra={"tightens": True},
+        ),
+    ] = []
+    stuck: Annotated[
+        float,
+        Meta(
+            ge=0, description="Seconds that a stopped tool's thread may go on before the tool is off for the session."
+        ),
+    ] = 30.0
+    switches: Annotated[
+        dict[str, bool],
+        Meta(description="Any other key: `NAME = false` takes a tool or a set away.", extra={"tightens": False}),
+    ] = {}
 
-    allow: list[str] = []
-    deny: list[str] = []
-    stuck: Annotated[float, msgspec.Meta(ge=0)] = 30.0
-    switches: dict[str, bool] = {}
+
+_UNREAD = {"effect": "no effect yet: the rules on command lines that read it come with a later version"}
 
 
 class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[tool_permission]`. actions: by permission key. The `bash_*` keys rule command lines (decision 51).
+    """`[tool_permission]`: what a call gets, by permission key. The `bash_*` keys rule command lines."""
 
-    Before the command parser of issue 4, `bash_allow` is read and has no effect."""
-
-    actions: dict[str, Action] = {}
-    bash_allow: list[str] = []
-    bash_read_only: Literal["allow", "ask"] = "allow"
-    bash_multiline: Literal["parse", "reject"] = "parse"
-    bash_max_chars: int = 10_000
-    bash_max_commands: int = 50
-    bash_allow_env: list[str] = []
+    actions: Annotated[
+        dict[str, Action],
+        Meta(description="Any other key: a permission key that a plugin's tools declare; ask unless it is set."),
+    ] = {}
+    bash_allow: Annotated[
+        list[str],
+        Meta(description="Commands that run unasked: every command of a parsed line must match one.", extra=_UNREAD),
+    ] = []
+    bash_read_only: Annotated[
+        Literal["allow", "ask"],
+        Meta(description="What commands that only read get.", extra={"tightens": ("allow", "ask"), **_UNREAD}),
+    ] = "allow"
+    bash_multiline: Annotated[
+        Literal["parse", "reject"],
+        Meta(
+            description="Whether a command of several lines is judged like any other or refused.",
+            extra={"tightens": ("parse", "reject"), **_UNREAD},
+        ),
+    ] = "parse"
+    bash_max_chars: Annotated[
+        int,
+        Meta(
+            ge=0, description="The longest command line that may run unasked.", extra={"tightens": "lower", **_UNREAD}
+        ),
+    ] = 10_000
+    bash_max_commands: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="The most commands in one line that may run unasked.",
+            extra={"tightens": "lower", **_UNREAD},
+        ),
+    ] = 50
+    bash_allow_env: Annotated[
+        list[str],
+        Meta(description="Environment variables that a command may set for itself unasked.", extra=_UNREAD),
+    ] = []
 
 
 class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[plugins]`. disable: by name. approvers, rewriters: on only when named here, in the user's own file.
+    """`[plugins]`: which installed plugins are on."""
 
-    guard_timeout: seconds a stranger's guard may take before the call is refused."""
-
-    disable: list[str] = []
-    approvers: list[str] = []
-    rewriters: list[str] = []
-    guard_timeout: Annotated[float, msgspec.Meta(gt=0)] = 2.0
+    disable: Annotated[
+        list[str], Meta(description="Plugins that are not loaded, by name. A guard is never among them.")
+    ] = []
+    approvers: Annotated[
+        list[str], Meta(description="Plugins that may answer for you; on only when your own file names them.")
+    ] = []
+    rewriters: Annotated[
+        list[str], Meta(description="Plugins that may change a call; on only when your own file names them.")
+    ] = []
+    guard_timeout: Annotated[
+        float, Meta(gt=0, description="Seconds a stranger's guard may take before the call is refused.")
+    ] = 2.0
 
 
 class ApprovalSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[approval]`. strict: everything that is not read_only asks, and nothing is remembered."""
+    """`[approval]`: when you are asked."""
 
-    strict: bool = False
+    strict: Annotated[
+        bool,
+        Meta(description="Whatever does more than read asks, and no answer is remembered.", extra={"tightens": True}),
+    ] = False
 
 
 class LimitSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[limits]`. What one turn may take: model replies, tokens in and out together, seconds. None: no limit."""
+    """`[limits]`: what one turn may take. Left out: no limit."""
 
-    max_steps: Annotated[int, msgspec.Meta(ge=1)] = 50
-    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    max_steps: Annotated[int, Meta(ge=1, description="Replies of the model.", extra={"tightens": "lower"})] = 50
+    max_tokens: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="Tokens, in and out together.", extra={"tightens": "lower"})
+    ] = None
+    timeout: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Seconds.", extra={"tightens": "lower"})
+    ] = None
 
 
 class SessionSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[sessions]`. redact: keep what looks like a credential out of logs and exports (decision 56)."""
+    """`[sessions]`: what is kept of a session."""
 
-    redact: bool = True
+    redact: Annotated[
+        bool,
+        Meta(description="Keep what looks like a credential out of logs and exports.", extra={"tightens": True}),
+    ] = True
+    redact_patterns: Annotated[
+        list[str], Meta(description="Regular expressions for further texts that are to be kept out.")
+    ] = []
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a pattern that is none, or that could take too long."""
+        if self.redact_patterns:
+            from pegboard.config.patterns import bounded
+
+            for pattern in self.redact_patterns:
+                bounded(pattern)
 
 
 class UISettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[ui]`. What front ends show beside the answer."""
+    """`[ui]`: what front ends show beside the answer."""
 
-    status: bool = True
-    glyph_lines: bool = True
-    glyph_params: bool = True
-    show_errors: bool = True
-    show_notes: bool = True
-    ctrl_c: Literal["command", "turn"] = "command"
-    app: str = "tui"
+    status: Annotated[bool, Meta(description="Show what tools do while they do it.")] = True
+    glyph_lines: Annotated[
+        bool, Meta(description="One line a call, with a sign for its kind; else the plain `[tool: argument]`.")
+    ] = True
+    glyph_params: Annotated[bool, Meta(description="Show a call's further arguments in brackets.")] = True
+    show_errors: Annotated[bool, Meta(description="Show the first line of a failed call's error.")] = True
+    show_notes: Annotated[bool, Meta(description="Show notes that come with a result.")] = True
+    show_thinking: Annotated[bool, Meta(description="Show the model's thinking, where it tells it.")] = False
+    show_usage: Annotated[bool, Meta(description="Show what a turn took, in tokens.")] = False
+    ctrl_c: Annotated[
+        Literal["command", "turn"],
+        Meta(description="What Ctrl-C stops first while a command runs: that command, or the whole turn."),
+    ] = "command"
+    app: Annotated[str, Meta(description="The command that `pegboard` alone runs at a terminal, where installed.")] = (
+        "tui"
+    )
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole configuration, merged. `tables` holds what plugins read: `[NAME]` by name.
+    """The whole configuration, merged. `tables` holds what plugins read: `[NAME]` by name."""
 
-    toolSets: None means every installed set, [] the core set alone. model: None means the first that is there."""
-
-    toolSets: list[str] | None = None  # noqa: N815 - the key's spelling in the file
-    model: str | None = None
-    tool_calling: bool = True
-    project_instructions: str = "AGENTS.md"
+    toolSets: Annotated[  # noqa: N815 - the key's spelling in the file
+        list[str] | None,
+        Meta(
+            description="The tool sets to load. Left out: every installed one; []: core alone, which is always on. "
+            "A project's list takes sets away, and adds none."
+        ),
+    ] = None
+    model: Annotated[
+        str | None,
+        Meta(description="Who answers: `provider/name`, or `offline`. Left out: the first that is there."),
+    ] = None
+    local_models: Annotated[
+        bool,
+        Meta(
+            description="Look for a model server on this machine when `model` is left out and there is no key.",
+            extra={"tightens": False},
+        ),
+    ] = True
+    tool_calling: Annotated[bool, Meta(description="Offer tools to the model.")] = True
+    project_instructions: Annotated[
+        str, Meta(description="The file in the workspace that is added to the system prompt; empty: none.")
+    ] = "AGENTS.md"
     tools: ToolsSettings = ToolsSettings()
     tool_permission: PermissionSettings = PermissionSettings()
     plugins: PluginSettings = PluginSettings()
-    providers: dict[str, dict[str, Any]] = {}
+    providers: Annotated[
+        dict[str, dict[str, Any]], Meta(description="`[providers.NAME]`: how a model's endpoint is reached.")
+    ] = {}
     paths: PathSettings = PathSettings()
     edit: EditSettings = EditSettings()
     search: SearchSettings = SearchSettings()
@@ -136,22 +241,24 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     limits: LimitSettings = LimitSettings()
     sessions: SessionSettings = SessionSettings()
     ui: UISettings = UISettings()
+    hooks: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            description="`[[hooks]]`: commands that are run before and after calls.",
+            extra={"effect": "no effect yet: no hook is run; this comes with a later version"},
+        ),
+    ] = []
     tables: dict[str, dict[str, Any]] = {}
 
 
 def known_keys() -> list[str]:
     """Every dotted key of core's own tables, for spelling help and environment names."""
     keys: list[str] = []
-    for field in msgspec.structs.fields(Config):
-        kind = field.type
-        if field.name in ("tables", "providers"):
-            continue
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            keys += [
-                f"{field.name}.{inner.name}"
-                for inner in msgspec.structs.fields(kind)
-                if inner.name not in ("switches", "actions")
-            ]
-        else:
-            keys.append(field.name)
+    shipped = Config()
+    for name in Config.__struct_fields__:
+        value = getattr(shipped, name)
+        if isinstance(value, msgspec.Struct):
+            keys += [f"{name}.{inner}" for inner in value.__struct_fields__ if inner not in ("switches", "actions")]
+        elif name not in ("tables", "providers", "hooks"):
+            keys.append(name)
     return keys + [f"tool_permission.{key}" for key in DEFAULT_PERMISSION]

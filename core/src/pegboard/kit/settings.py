@@ -5,55 +5,81 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 MIB = 1024 * 1024
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-AtLeastOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+AtLeastOne: TypeAlias = Annotated[int, Meta(ge=1)]
 
 
 class PathSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[paths]`. outside: what a path beyond the workspace root gets."""
+    """`[paths]`: where file tools may go."""
 
-    outside: Literal["refuse", "ask", "allow"] = "refuse"
+    outside: Annotated[
+        Literal["refuse", "ask", "allow"],
+        Meta(
+            description="What a path beyond the workspace root gets.",
+            extra={"tightens": ("allow", "ask", "refuse")},
+        ),
+    ] = "refuse"
 
 
 class EditSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[edit]`. require_read: a file must have been read in the session before it is changed.
+    """`[edit]`: what is asked of a change to a file."""
 
-    staleness: what happens to a file that changed on disk since it was shown. max_bytes: the largest file edited."""
-
-    require_read: bool = False
-    staleness: Literal["refuse", "warn", "off"] = "refuse"
-    max_bytes: Count = 64 * MIB
+    require_read: Annotated[
+        bool,
+        Meta(description="A file must have been read in the session before it is changed.", extra={"tightens": True}),
+    ] = False
+    staleness: Annotated[
+        Literal["refuse", "warn", "off"],
+        Meta(
+            description="What happens to a change of a file that is no longer as it was shown.",
+            extra={"tightens": ("off", "warn", "refuse")},
+        ),
+    ] = "refuse"
+    max_bytes: Annotated[
+        Count, Meta(description="The largest file that is edited, in bytes.", extra={"tightens": "lower"})
+    ] = 64 * MIB
 
 
 class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[search]`. engine: rg 14+ or the Python walker; `auto` falls back visibly. rg: the program to use.
+    """`[search]`: how files and their contents are found."""
 
-    max_hits, max_line_chars, list_dir_max_entries: where results are cut. require_git: .gitignore counts inside
-    repositories only. follow_links: whether a walk enters linked folders inside the root."""
-
-    engine: Literal["auto", "rg", "python"] = "auto"
-    rg: str | None = None
-    grep_default: Literal["regex", "literal"] = "regex"
-    max_hits: AtLeastOne = 200
-    max_line_chars: AtLeastOne = 300
-    require_git: bool = False
-    follow_links: bool = False
-    list_dir_max_entries: AtLeastOne = 300
+    engine: Annotated[
+        Literal["auto", "rg", "python"],
+        Meta(description="ripgrep 14 or newer, or the walker in Python; auto falls back to it, and says so."),
+    ] = "auto"
+    rg: Annotated[str | None, Meta(description="The rg program to use. Left out: the one installed with Pegboard.")] = (
+        None
+    )
+    grep_default: Annotated[
+        Literal["regex", "literal"], Meta(description="How a pattern is read when a call does not say.")
+    ] = "regex"
+    max_hits: Annotated[AtLeastOne, Meta(description="Where the list of hits is cut.")] = 200
+    max_line_chars: Annotated[AtLeastOne, Meta(description="Where a line that was found is cut, in characters.")] = 300
+    require_git: Annotated[bool, Meta(description="Ignore files count inside git repositories only.")] = False
+    follow_links: Annotated[bool, Meta(description="Enter linked folders that lie inside the root.")] = False
+    list_dir_max_entries: Annotated[AtLeastOne, Meta(description="Where the listing of a folder is cut.")] = 300
 
 
 class OutputSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[output]`. What the model gets of a result (first limit hit wins, 0 = off) and what is kept of the rest, in bytes."""
+    """`[output]`: what a model gets of a result (the first limit that is hit wins), and what is kept of the rest."""
 
-    max_chars: Count = 30_000
-    max_bytes: Count = 51_200
-    max_lines: Count = 2_000
-    max_saved_bytes: Count = 64 * MIB
-    max_session_bytes: Count = 1024 * MIB
+    max_chars: Annotated[Count, Meta(description="Characters of a result for the model; 0: no limit.")] = 30_000
+    max_bytes: Annotated[Count, Meta(description="Bytes of a result for the model; 0: no limit.")] = 51_200
+    max_lines: Annotated[Count, Meta(description="Lines of a result for the model; 0: no limit.")] = 2_000
+    max_saved_bytes: Annotated[
+        Count, Meta(description="Bytes of one result that are kept in the session's folder.")
+    ] = 64 * MIB
+    max_session_bytes: Annotated[Count, Meta(description="Bytes of results that are kept for one session.")] = (
+        1024 * MIB
+    )
 
 
 class ShellSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """`[shell]`. login: run `bash -lc`, which reads the profile (slower, and runs what it says)."""
+    """`[shell]`: how command lines are run."""
 
-    login: bool = False
+    login: Annotated[
+        bool, Meta(description="Run `bash -lc`, which reads your profile first: slower, and it runs what that says.")
+    ] = False

@@ -13,6 +13,7 @@ from pegboard.events import (
     CallAsked,
     CallFinished,
     CallStarted,
+    HistoryTrimmed,
     Message,
     Prompt,
     Seen,
@@ -26,7 +27,13 @@ UNFINISHED = (
     "This call was started and did not finish: the session ended in the middle of it. It did not finish, so its effects are "
     "unknown. Look at the state of things before you do anything like it again."
 )
-NEVER_STARTED = "The session ended before this call was started; nothing happened. Ask again if it is still wanted."
+NEVER_STARTED = "The turn ended before this call was started; nothing happened. Ask again if it is still wanted."
+
+
+def marker_of(name: str, text: str, kept: str | None) -> str:
+    """What stands for a result that was left out to make room. `kept`: where all of the output is, if it was kept."""
+    more = f"all of it: {kept}" if kept else "make the call again, for a smaller part if that will do, if it is needed"
+    return f"[result of {name[:64]} left out to make room: {len(text):,} chars; {more}]"
 
 
 class Fold:
@@ -34,7 +41,9 @@ class Fold:
 
     messages: the history as a provider gets it. open_calls: asked and not finished, in order, with whether they were
     started. seen: the last `seen` event of each path. state: tools' values by key. turn: the last turn's number;
-    turn_open: whether it has not ended. calls: the highest number given to a call. handlers: what `apply` does, by type."""
+    turn_open: whether it has not ended. calls: the highest number given to a call. unsure: calls that were interrupted
+    and of which the model has not heard since, as tools by id. failed: how many turns up to here did not come to their
+    end, in a row. handlers: what `apply` does, by type."""
 
     def __init__(self) -> None:
         self.messages: list[ChatMessage] = []
@@ -44,7 +53,10 @@ class Fold:
         self.turn = 0
         self.turn_open = False
         self.calls = 0
+        self.unsure: dict[str, str] = {}
+        self.failed = 0
         self._waiting: dict[str, str] = {}
+        self._kept: dict[str, str] = {}
         self.handlers: dict[type, Callable[[Any], None]] = {
             TurnStarted: self._turn_started,
             TurnEnded: self._turn_ended,
@@ -55,6 +67,7 @@ class Fold:
             CallFinished: self._finished,
             Seen: self._saw,
             StateChanged: self._state,
+            HistoryTrimmed: self._trimmed,
         }
 
     def apply(self, event: AnyEvent) -> None:
@@ -73,6 +86,7 @@ class Fold:
 
     def _turn_ended(self, event: TurnEnded) -> None:
         self.turn_open = False
+        self.failed = 0 if event.status in ("done", "asked_back") else self.failed + 1
         self._close_waiting()
 
     def _prompt(self, event: Prompt) -> None:
@@ -81,6 +95,9 @@ class Fold:
 
     def _message(self, event: Message) -> None:
         self._close_waiting()
+        self.unsure.clear()
+        if not event.text and not event.calls:
+            return  # thinking alone: no provider takes a reply without text or calls back
         self.messages.append(
             ChatMessage(
                 role="assistant",
@@ -108,6 +125,20 @@ class Fold:
         if name is not None:
             reply = ToolReply(id=event.id, name=name, text=event.text, outcome=event.outcome, data=event.data)
             self.messages.append(ChatMessage(role="tool", reply=reply))
+            if event.outcome == "interrupted":
+                self.unsure[event.id] = name
+            if event.full_output is not None:
+                self._kept[event.id] = event.full_output
+
+    def _trimmed(self, event: HistoryTrimmed) -> None:
+        """Calls that are not answered yet, or whose message is not there, are passed over."""
+        left_out = set(event.calls)
+        for index, message in enumerate(self.messages):
+            reply = message.reply
+            if reply is not None and reply.id in left_out:
+                text = marker_of(reply.name, reply.text, self._kept.get(reply.id))
+                short = ToolReply(id=reply.id, name=reply.name, text=text, outcome=reply.outcome)
+                self.messages[index] = ChatMessage(role="tool", reply=short)
 
     def _saw(self, event: Seen) -> None:
         self.seen[event.path] = event

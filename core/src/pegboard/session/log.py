@@ -7,7 +7,6 @@ killed in the middle) is completed if it is whole but for its newline, else set 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -16,19 +15,35 @@ import msgspec
 
 from pegboard.errors import SessionError
 from pegboard.events import AnyEvent
+from pegboard.session.files import (
+    UNREADABLE,
+    FileLock,
+    decode,
+    decode_lines,
+    lines_of,
+    no_collection,
+    private_opener,
+    regular,
+    tighten,
+)
 from pegboard.wire import encode
-
-try:
-    import fcntl
-except ImportError:  # Windows: one process a session, until a lock there is proved
-    fcntl = None  # type: ignore[assignment]
 
 Entry: TypeAlias = AnyEvent | Callable[[], AnyEvent]
 """An event, or a function that makes it under the lock (for numbers that must not be given twice)."""
+Observe: TypeAlias = Callable[[AnyEvent, AnyEvent], None]
+"""Told of an event as it happened, and as it stands in the record: the same one unless a credential was taken out."""
 
-_decode = msgspec.json.Decoder(AnyEvent).decode
+
+class Keeper(Protocol):
+    """What keeps credentials out of the record (`session.redaction.Redactor`)."""
+
+    suspects: Callable[[bytes], bool]
+
+    def event(self, event: AnyEvent, line: bytes) -> tuple[AnyEvent, bytes]:
+        """The event and its line as they are to be kept."""
+
+
 _CHUNK = 1 << 20
-_UNREADABLE = (msgspec.DecodeError, RecursionError)  # the second for lines nested without end
 _set = msgspec.structs.force_setattr
 
 
@@ -58,7 +73,7 @@ class Log(Protocol):
 class MemoryLog:
     """A log that ends with the process, for programs and tests."""
 
-    def __init__(self, observe: Callable[[AnyEvent], None]) -> None:
+    def __init__(self, observe: Observe) -> None:
         self._events: list[AnyEvent] = []
         self._observe = observe
 
@@ -74,7 +89,7 @@ class MemoryLog:
             event = entry() if callable(entry) else entry
             _set(event, "seq", len(events) + 1)
             events.append(event)
-            self._observe(event)
+            self._observe(event, event)
         return events[first:]
 
     def refresh(self) -> None:
@@ -92,12 +107,16 @@ class MemoryLog:
 
 
 class FileLog:
-    """`events.jsonl` in a session's folder. `observe` is told of every event in order, our own and others'."""
+    """`events.jsonl` in a session's folder. `observe` is told of every event in order, our own and others'.
 
-    def __init__(self, folder: Path, observe: Callable[[AnyEvent], None]) -> None:
+    `keeper` looks at every line before it is written."""
+
+    def __init__(self, folder: Path, observe: Observe, keeper: Keeper | None = None) -> None:
         self._path = folder / "events.jsonl"
-        self._fd = _regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        self._fd = regular(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        tighten(self._fd, 0o600)
         self._observe = observe
+        self._keeper = keeper
         self._size = 0
         self._seq = 0
         with self._locked():
@@ -124,11 +143,17 @@ class FileLog:
                 _set(event, "seq", self._seq + len(made) + 1)
                 made.append(event)
                 lines.append(encode(event))
+            shown = made
             if made:
-                self._write(b"\n".join(lines) + b"\n")
+                data = b"\n".join(lines) + b"\n"
+                if self._keeper is not None and self._keeper.suspects(data):
+                    kept = [self._keeper.event(*pair) for pair in zip(made, lines, strict=True)]
+                    shown = [event for event, _ in kept]
+                    data = b"\n".join([line for _, line in kept]) + b"\n"
+                self._write(data)
             self._seq += len(made)
-        for event in made:
-            self._observe(event)
+        for event, as_kept in zip(made, shown, strict=True):
+            self._observe(event, as_kept)
         return [*fresh, *made]
 
     def refresh(self) -> None:
@@ -142,8 +167,8 @@ class FileLog:
 
     def read(self, since: int = 0) -> Iterator[AnyEvent]:
         """The events numbered above `since`, read from disk without the lock."""
-        for line in _lines(self._path):
-            event = _decode(line)
+        for line in lines_of(self._path):
+            event = decode(line)
             if event.seq is not None and event.seq > since:
                 yield event
 
@@ -157,8 +182,8 @@ class FileLog:
             os.close(self._fd)
             self._fd = -1
 
-    def _locked(self) -> _FileLock:
-        return _FileLock(self._fd)
+    def _locked(self) -> FileLock:
+        return FileLock(self._fd)
 
     def _write(self, data: bytes) -> None:
         try:
@@ -185,9 +210,15 @@ class FileLog:
                 break
             data += piece
         whole, _, torn = bytes(data).rpartition(b"\n")
+        if len(whole) < _CHUNK:
+            return self._take_in(whole, torn, size)
+        with no_collection():
+            return self._take_in(whole, torn, size)
+
+    def _take_in(self, whole: bytes, torn: bytes, size: int) -> list[AnyEvent]:
         try:
-            fresh = [_decode(line) for line in whole.split(b"\n") if line]
-        except _UNREADABLE as error:
+            fresh = decode_lines(whole)
+        except UNREADABLE as error:
             raise SessionError(
                 f"{self._path} has a line that is not an event this version knows ({error}); nothing was changed"
             ) from None
@@ -196,84 +227,17 @@ class FileLog:
             fresh += self._mend(torn)
         for event in fresh:
             self._seq = event.seq or self._seq
-            self._observe(event)
+            self._observe(event, event)
         return fresh
 
     def _mend(self, torn: bytes) -> list[AnyEvent]:
         try:
-            event = _decode(torn)
-        except _UNREADABLE:
-            with open(self._path.with_name("torn.txt"), "ab", opener=_private) as aside:
+            event = decode(torn)
+        except UNREADABLE:
+            with open(self._path.with_name("torn.txt"), "ab", opener=private_opener) as aside:
                 aside.write(torn + b"\n")
             os.ftruncate(self._fd, self._size)
             return []
         self._size += len(torn)
         self._write(b"\n")
         return [event]
-
-
-class _FileLock:
-    """An exclusive lock on an open file, released on exit. Reentrancy is not needed and not offered."""
-
-    __slots__ = ("_fd",)
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-
-    def __enter__(self) -> None:
-        if fcntl is not None:
-            fcntl.flock(self._fd, fcntl.LOCK_EX)
-
-    def __exit__(self, *exc: object) -> None:
-        if fcntl is not None:
-            fcntl.flock(self._fd, fcntl.LOCK_UN)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """Whole lines of a log; a last line without its newline is still being written and is left out."""
-    try:
-        fd = _regular(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    with open(fd, "rb") as file:
-        for line in file:
-            if line.endswith(b"\n") and line != b"\n":
-                yield line
-
-
-def _regular(path: Path, flags: int) -> int:
-    """Open a log. Never waits for a pipe.
-
-    Raises:
-        FileNotFoundError: it is not there.
-        SessionError: it is no regular file, or cannot be opened.
-    """
-    try:
-        fd = os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0), 0o600)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise SessionError(f"{path} cannot be opened ({error.strerror}); nothing was changed") from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise SessionError(f"{path} is no regular file, so it was left alone")
-    return fd
-
-
-def read_log(path: Path) -> Iterator[AnyEvent]:
-    """The events of a log file, without locking it.
-
-    Raises:
-        SessionError: a line is not an event of this version.
-    """
-    for number, line in enumerate(_lines(path), 1):
-        try:
-            yield _decode(line)
-        except _UNREADABLE as error:
-            raise SessionError(
-                f"{path}:{number} is not an event this version knows ({error}); nothing was changed"
-            ) from None

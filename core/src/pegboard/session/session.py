@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import secrets
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pegboard.errors import SessionError
-from pegboard.events import AnyEvent, CallFinished, TurnEnded
+from pegboard.events import AnyEvent, CallFinished, Note, TurnEnded
 from pegboard.session.fold import NEVER_STARTED, UNFINISHED, Fold
 from pegboard.session.log import Entry, FileLog, Log, MemoryLog
+from pegboard.session.places import NAME, private_folder, same_file
+from pegboard.session.viewer import Viewer
+from pegboard.wire import encode
+
+if TYPE_CHECKING:
+    from pegboard.session.presence import Company
+    from pegboard.session.redaction import Redactor
 
 try:
     import fcntl
 except ImportError:  # Windows: see session.log
     fcntl = None  # type: ignore[assignment]
 
-NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
-_BEHIND = 10_000
 _TURN_WAIT = 2.0
 
 
@@ -39,19 +42,24 @@ class Session:
 
     Not thread-safe by itself: it belongs to the loop, and `call_soon_threadsafe` brings worker threads' events there."""
 
-    def __init__(self, id: str, root: str, folder: Path | None = None) -> None:
+    def __init__(self, id: str, root: str, folder: Path | None = None, redactor: Redactor | None = None) -> None:
+        """`redactor` keeps credentials out of a folder's log, and from observers. The fold (a running model's history) and
+        viewers have events as they happened: who is asked must see what would run. A resumed session has what was kept."""
         self.id = id
         self.root = root
         self.folder = folder
+        self.redactor = redactor if folder else None
         self.fold = Fold()
         self._take = self.fold.handlers.get  # once per event of every call: no detour
         self.observers: list[Callable[[AnyEvent], None]] = []
         self._viewers: list[Viewer] = []
-        self._log: Log = FileLog(folder, self._observe) if folder else MemoryLog(self._observe)
+        self._happened: dict[int, AnyEvent] = {}  # by number, where the log has it otherwise
+        self._company: Company | None = None
+        self._log: Log = FileLog(folder, self._observe, redactor) if folder else MemoryLog(self._observe)
         self._present = self._announce(folder) if folder and fcntl is not None else None
 
     @classmethod
-    def open(cls, store: Path, id: str | None, root: str) -> Session:
+    def open(cls, store: Path, id: str | None, root: str, redactor: Redactor | None = None) -> Session:
         """Open a session's folder below `store` (0700), making it if it is missing.
 
         Raises:
@@ -64,10 +72,10 @@ class Session:
             )
         folder = store / name
         try:
-            store.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
+            private_folder(store)
+            private_folder(folder, follow=False)
             _write_meta(folder, name, root)
-            return cls(name, root, folder)
+            return cls(name, root, folder, redactor)
         except OSError as error:
             raise SessionError(
                 f"the session folder {folder} cannot be used: {error.strerror}; nothing was started"
@@ -102,6 +110,20 @@ class Session:
         if viewer in self._viewers:
             self._viewers.remove(viewer)
 
+    def live(self, since: int = 0) -> Iterator[AnyEvent]:
+        """Durable events numbered above `since`, as they happened where that was in this process, else as they were kept."""
+        for event in self._log.read(since):
+            yield self._happened.get(event.seq or 0, event)
+
+    def line(self, event: AnyEvent) -> bytes:
+        """An event as a line of JSON without its end: for a durable one, the bytes that stand in the log."""
+        line = encode(event)
+        return self.redactor.event(event, line)[1] if self.redactor is not None else line
+
+    def keep_company(self, company: Company) -> None:
+        """Be told at every turn of other agents in the same folder. Closed with the session."""
+        self._company = company
+
     def save_undo(self, call: str, changes: list[Any]) -> None:
         """Keep what a call replaced, 0600, beside the log; it is never exported (decision 57)."""
         if self.folder is None:
@@ -123,6 +145,8 @@ class Session:
         try:
             self._log.refresh()  # another process may have run a turn since
             self._close_left_open(in_turns_only=True)
+            if self._company is not None and (news := self._company.news()):
+                self.append(*(Note(level="warning", text=text) for text in news))
             yield
         finally:
             self._log.sync()
@@ -134,18 +158,23 @@ class Session:
         for viewer in list(self._viewers):
             viewer.end()
         self._log.close()
+        if self._company is not None:
+            self._company.close()
+            self._company = None
         if self._present is not None:
             os.close(self._present)
             self._present = None
 
-    def _observe(self, event: AnyEvent) -> None:
+    def _observe(self, event: AnyEvent, shown: AnyEvent) -> None:
         take = self._take(type(event))
         if take is not None:
             take(event)
+        if shown is not event:
+            self._happened[event.seq or 0] = event
         for viewer in self._viewers:
             viewer.put(event)
         for observer in self.observers:
-            observer(event)
+            observer(shown)
 
     async def _take_turn(self) -> int | None:
         if self.folder is None or fcntl is None:
@@ -180,6 +209,10 @@ class Session:
         else:
             self._close_left_open(in_turns_only=False)
         fcntl.flock(fd, fcntl.LOCK_SH)
+        if not same_file(fd, folder / "alive.lock"):  # it was being deleted while it was opened
+            os.close(fd)
+            self._log.close()
+            raise SessionError(f"session {self.id} was deleted just now; nothing was started. Try again for a new one.")
         return fd
 
     def _close_left_open(self, *, in_turns_only: bool) -> None:
@@ -207,45 +240,6 @@ class Session:
             left.append(TurnEnded(turn=self.fold.turn, status="interrupted", text="", usage={}, error=text))
         if left:
             self.append(*left)
-
-
-class Viewer:
-    """One reader of a session, at its own pace. A slow one loses ephemeral events only, and holds up nobody."""
-
-    def __init__(self, session: Session, since: int) -> None:
-        self._session = session
-        self._queue: deque[AnyEvent] = deque(session.read(since))
-        self._last = max([since, *(event.seq or 0 for event in self._queue)])
-        self._wake = asyncio.Event()
-        self._ended = False
-
-    def put(self, event: AnyEvent) -> None:
-        """Hand an event over; called on the loop."""
-        if event.seq is None and len(self._queue) > _BEHIND:
-            return
-        if event.seq is not None and event.seq <= self._last:
-            return
-        self._last = event.seq or self._last
-        self._queue.append(event)
-        self._wake.set()
-
-    def end(self) -> None:
-        """No more events will come."""
-        self._ended = True
-        self._wake.set()
-
-    async def __aiter__(self) -> AsyncIterator[AnyEvent]:
-        """Events in order; durable ones exactly once."""
-        try:
-            while True:
-                while self._queue:
-                    yield self._queue.popleft()
-                if self._ended:
-                    return
-                self._wake.clear()
-                await self._wake.wait()
-        finally:
-            self._session.unwatch(self)
 
 
 def fresh_id() -> str:

@@ -1,19 +1,24 @@
-"""The sessions in the state folder: listed and read without locking anything."""
+"""The sessions in the state folder: listed and read without locking anything, and without following a link out of it."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
 
-from pegboard.errors import SessionError
-from pegboard.events import AnyEvent, Prompt, TurnEnded, TurnStarted
-from pegboard.session.log import read_log
+from pegboard.events import AnyEvent
+from pegboard.session.files import read_log
+from pegboard.session.places import NAME
+from pegboard.session.summary import summary
+
+LOG, META = "events.jsonl", "session.json"
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One session in a list. `started`, `changed`: seconds since 1970. `size`: bytes of its whole folder.
 
+    title: the first line of the first request, or what the first call did where there was none.
     status: of its last turn; open, when that has not ended; unreadable, when the log is not of this version."""
 
     id: str
@@ -33,15 +38,35 @@ class _Meta(msgspec.Struct):
     started: float = 0.0
 
 
+_read_meta = msgspec.json.Decoder(_Meta).decode
+
+
 def sessions(store: Path) -> list[SessionInfo]:
-    """Every session below `store`, the newest first."""
-    found = [_info(folder) for folder in store.iterdir() if folder.is_dir()] if store.is_dir() else []
+    """Every session below `store`, the one that changed last first. Links and folders of other things are left out."""
+    found = [info for folder in _folders(store) if (info := _info(folder)) is not None]
     return sorted(found, key=lambda info: (-info.changed, info.id))
 
 
+def info_of(folder: Path) -> SessionInfo | None:
+    """One session's line; None when it is none."""
+    return _info(str(folder))
+
+
 def latest(store: Path, root: str) -> str | None:
-    """The id of the session that last changed among those that work in this root; None when there is none."""
-    return next((info.id for info in sessions(store) if info.root == root), None)
+    """The id of the session that last changed among those that work in this root (links resolved); None when there is none.
+
+    One of single calls alone does not count: there is no conversation in it to go on with."""
+    real, ages = _real(root), []
+    for folder in _folders(store):
+        try:
+            ages.append((os.lstat(f"{folder}/{LOG}").st_mtime, folder))
+        except OSError:
+            continue
+    for _, folder in sorted(ages, reverse=True):
+        meta = _meta(folder)
+        if meta is not None and meta.root is not None and _real(meta.root) == real and summary(f"{folder}/{LOG}").turns:
+            return os.path.basename(folder)
+    return None
 
 
 def read_events(folder: Path) -> list[AnyEvent]:
@@ -50,39 +75,79 @@ def read_events(folder: Path) -> list[AnyEvent]:
     Raises:
         SessionError: a line is not an event of this version.
     """
-    return list(read_log(folder / "events.jsonl"))
+    return list(read_log(folder / LOG))
 
 
-def _info(folder: Path) -> SessionInfo:
+def is_session(folder: Path) -> bool:
+    """Whether a folder is a session's: a real one of a session's name, with a log or what is written at its beginning."""
+    if not NAME.fullmatch(folder.name) or folder.is_symlink() or not folder.is_dir():
+        return False
+    return any(os.path.lexists(folder / name) for name in (LOG, META))
+
+
+def size_of(folder: str | Path) -> int:
+    """Bytes of all files in a folder; links count as links. What vanishes meanwhile is not counted."""
+    size = 0
     try:
-        meta = msgspec.json.decode((folder / "session.json").read_bytes(), type=_Meta)
-    except (OSError, msgspec.DecodeError):
-        meta = _Meta()
-    events = turns = 0
-    title, status = "", None
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    size += size_of(entry.path)
+                else:
+                    size += entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        pass
+    return size
+
+
+def _folders(store: Path) -> list[str]:
+    """Folders that may be sessions. As texts: making a Path takes as long as reading a small log."""
     try:
-        for event in read_log(folder / "events.jsonl"):
-            events += 1
-            match event:
-                case Prompt(text=text):
-                    title = title or text.strip().split("\n", 1)[0][:80]
-                case TurnStarted():
-                    turns, status = turns + 1, "open"
-                case TurnEnded(status=ended):
-                    status = ended
-                case _:
-                    pass
-    except SessionError:
-        status = "unreadable"  # one session of another version does not hide the others
-    files = [path.stat() for path in folder.rglob("*") if path.is_file()]
+        with os.scandir(store) as entries:
+            return [e.path for e in entries if NAME.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _info(folder: str) -> SessionInfo | None:
+    """One session's line; None when it is none, or vanished meanwhile."""
+    meta, ends = _meta(folder), summary(f"{folder}/{LOG}")
+    if meta is None and ends.changed is None and ends.status is None:
+        return None
+    try:
+        changed = ends.changed or os.stat(folder).st_mtime
+    except OSError:
+        return None
     return SessionInfo(
-        id=folder.name,
-        root=meta.root,
-        started=meta.started or folder.stat().st_mtime,
-        changed=max((info.st_mtime for info in files), default=folder.stat().st_mtime),
-        events=events,
-        turns=turns,
-        title=title,
-        status=status,
-        size=sum(info.st_size for info in files),
+        id=os.path.basename(folder),
+        root=meta.root if meta else None,
+        started=(meta.started if meta else 0.0) or changed,
+        changed=changed,
+        events=ends.events,
+        turns=ends.turns,
+        title=ends.title,
+        status=ends.status,
+        size=size_of(folder),
     )
+
+
+def _meta(folder: str) -> _Meta | None:
+    """What was written at a session's beginning; None where nothing is, empty where it cannot be read."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        fd = os.open(f"{folder}/{META}", flags)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return _Meta()
+    try:
+        return _read_meta(os.read(fd, 1 << 16))
+    except (OSError, msgspec.DecodeError, RecursionError):
+        return _Meta()
+    finally:
+        os.close(fd)
+
+
+def _real(root: str) -> str:
+    r"""A root's real path as `session.json` spells it: bytes that are no UTF-8 as `\xNN`."""
+    return os.path.realpath(root).encode("utf-8", "backslashreplace").decode()

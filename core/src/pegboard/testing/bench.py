@@ -34,12 +34,12 @@ class TestBoard:
         modules: Mapping[str, ModuleType] | None = None,
         settings: Mapping[str, Any] | None = None,
         answers: Answers = "--yes",
-        steps: Iterable[Step] = (),
+        steps: Iterable[Step] | Scripted = (),
         session: str | None = None,
         state: Path | None = None,
         own_guards: bool = True,
     ) -> None:
-        """`modules`: tool sets by name. `settings`: dotted keys. `steps`: what the scripted model says."""
+        """`modules`: tool sets by name. `settings`: dotted keys. `steps`: what the scripted model says, or the model."""
         extra = [given(name, "pegboard.toolsets", module, own=True) for name, module in (modules or {}).items()]
         if tools:
             extra.append(_module_entry("test", "pegboard.toolsets", "pegboard_tools", list(tools), own=True))
@@ -57,7 +57,7 @@ class TestBoard:
             extra=extra,
             discover=False,
         )
-        self.model = Scripted(steps)
+        self.model = steps if isinstance(steps, Scripted) else Scripted(steps)
         self.session = self.board.session(session)
         self.agent = self.board.agent(self.session, answers=answers, model="scripted", provider=self.model)
 

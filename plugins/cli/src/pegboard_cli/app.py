@@ -5,15 +5,24 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 
 OK, ERROR, USAGE, TIMED_OUT, INTERRUPTED = 0, 1, 2, 124, 130
 """Exit codes of the contract. A call that was blocked exits as a usage error does."""
+COMPLETION = ("--show-completion", "--install-completion")
+"""What a command line begins with that is about completion in a shell. A shell itself asks by a variable."""
+GRACE = 1.0
+"""Seconds that threads have to end when the command has."""
 
 
 def run(arguments: list[str]) -> int:
     """Run one command line; returns the exit code, and never lets an expected failure show a traceback."""
     set_up_streams()
     try:
+        if "_PEGBOARD_COMPLETE" in os.environ or "".join(arguments[:1]).startswith(COMPLETION):
+            from pegboard_cli.completion import complete
+
+            raise SystemExit(complete(arguments))
         from pegboard_cli.group import root
 
         root().main(args=arguments, prog_name="pegboard")
@@ -28,7 +37,23 @@ def run(arguments: list[str]) -> int:
         _complain(f"pegboard: {error.strerror or error}: the output, or what was needed for it, is not to be had\n")
     else:
         code = OK
-    return code if flush() else code or ERROR
+    code = code if flush() else code or ERROR
+    _let_go_of_threads(code)
+    return code
+
+
+def _let_go_of_threads(code: int) -> None:
+    """A thread that a plugin left running, or one that never comes back, does not keep the program: it has a second."""
+    import threading
+
+    if all(thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
+        return
+
+    def leave() -> None:
+        time.sleep(GRACE)
+        os._exit(code)
+
+    threading.Thread(target=leave, daemon=True).start()  # while the interpreter waits for the others
 
 
 def _complain(text: str) -> None:

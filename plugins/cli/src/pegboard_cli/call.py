@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard import port
 from pegboard.calls import Call, Record
 from pegboard.errors import ConfigError
-from pegboard.events import AnyEvent, CallAsked
+from pegboard.events import AnyEvent, CallAsked, CallFinished
 from pegboard.lane import Lane
 from pegboard.road import Road
 from pegboard.touches import kinds_in
@@ -19,19 +19,27 @@ from pegboard.wire import encode
 from pegboard_cli.app import ERROR, INTERRUPTED, OK, TIMED_OUT, USAGE
 from pegboard_cli.arguments import BadWord, as_lists, as_unicode
 from pegboard_cli.front import Front, Wishes, opened
-from pegboard_cli.results import dropped_line, result_text
+from pegboard_cli.render import block_lines
+from pegboard_cli.results import dropped_line, error_line, result_text
+from pegboard_cli.screen import Screen
+from pegboard_cli.styles import Styles, columns, is_terminal, takes_colour
 
 if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.session import Session
     from pegboard.tooling import Tool
 
+    from pegboard_cli.viewer import Viewer
+
 
 class Single:
     """The port of a single call."""
 
+    turn = None
+
     def __init__(self, road: Road) -> None:
         self._road = road
+        road.desk.offers_always = False  # the process ends with the call
         self._lane = Lane()
 
     @property
@@ -69,18 +77,18 @@ async def call_tool(name: str, arguments: Mapping[str, Any], wishes: Wishes, *, 
         front.tell(*front.board.notes)
         tool = front.board.registry.get(name)
         if words:
-            arguments = _of_words(arguments, tool)
+            arguments = of_words(arguments, tool)
         try:
             record = await _call(front, name, arguments)
         finally:
             front.agent.close()
         if record is None:
             return INTERRUPTED
-        _print(record, front)
+        await _print(record, front)
     return exit_code(record)
 
 
-def _of_words(arguments: Mapping[str, Any], tool: Tool | None) -> Mapping[str, Any]:
+def of_words(arguments: Mapping[str, Any], tool: Tool | None) -> Mapping[str, Any]:
     """What the words of a command line say to this tool.
 
     Raises:
@@ -127,11 +135,11 @@ async def _show(front: Front[Single], events: AsyncIterator[AnyEvent], name: str
     async for event in events:
         if own is None and isinstance(event, CallAsked) and (event.requested, event.arguments) == (name, arguments):
             own = event.id
-        if own is not None and event.turn is None and _belongs(event, own):
+        if own is not None and event.turn is None and belongs(event, own):
             await front.take(event)
 
 
-def _belongs(event: AnyEvent, call: str) -> bool:
+def belongs(event: AnyEvent, call: str) -> bool:
     """Whether an event is about a call, or about one that this call made."""
     lane = getattr(event, "lane", None)
     about = getattr(event, "call", None) or getattr(event, "id", None)
@@ -151,15 +159,31 @@ def exit_code(record: Record) -> int:
             return ERROR
 
 
-def _print(record: Record, front: Front[Single]) -> None:
+async def _print(record: Record, front: Front[Single]) -> None:
     """The record as JSON, or its text: a result on stdout, and on stderr what went wrong in its place."""
     if front.wishes.json:
         sys.stdout.buffer.write(encode(record) + b"\n")
         return
-    tool = front.board.registry.get(record.requested)
-    text = result_text(record.text, tool, record.block)
-    stream = sys.stdout if record.outcome == "ok" else sys.stderr
+    await show_result(record, front.board.registry.get(record.requested), front.viewer, front.screen)
+
+
+async def show_result(
+    ended: Record | CallFinished, tool: Tool | None, viewer: Viewer, screen: Screen, *, told: bool | None = None
+) -> None:
+    """What a call came to: a result on stdout, and on stderr what went wrong in its place.
+
+    At a terminal a plugin's renderer may draw a result; a script gets the text, whatever is installed. told: within a
+    conversation, errors look as those of the model's calls do, or are not shown; None: they are what was asked for."""
+    text = result_text(ended.text, tool, ended.block)
+    if ended.outcome != "ok" and told is not None:
+        first, *more = error_line(text), *text.strip().split("\n")[1:]
+        screen.say(*(screen.styles.dim(line) for line in (f"! {first}", *(f"  {part}" for part in more)) if told))
+        return
+    if ended.outcome == "ok" and is_terminal(sys.stdout) and (drawn := await viewer.drawn(tool, ended.data)):
+        styles, width = Styles(takes_colour(sys.stdout)), columns(sys.stdout)
+        text = "\n".join(line for block in drawn for line in block_lines(block, styles, width=width))
+    stream = sys.stdout if ended.outcome == "ok" else sys.stderr
     stream.write(text if text.endswith("\n") or not text else f"{text}\n")
     stream.flush()
-    if ignored := dropped_line(record.dropped, tool, record.text):
-        front.screen.say(front.screen.styles.dim(ignored))
+    if ignored := dropped_line(ended.dropped, tool, ended.text):
+        screen.say(screen.styles.dim(ignored))

@@ -32,7 +32,8 @@ def tool_page(row: ToolRow, styles: Styles, width: int = 100) -> list[str]:
     facts = {
         "set": row.set or "",
         "effect": row.effect.replace("_", " "),
-        "permission": row.permission or "",
+        "category": row.category or "",
+        "permission": row.permission or "by what a call touches",
         "also called": ", ".join(row.aliases),
         "not offered": row.why_not or "",
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -13,9 +13,19 @@ import msgspec
 from pegboard import port
 from pegboard.board import Board
 from pegboard.desk import Answers
-from pegboard.events import AnyEvent, ApprovalAsked, CallFinished, CallStarted, QuestionAsked
+from pegboard.errors import ConfigError
+from pegboard.events import (
+    AnyEvent,
+    ApprovalAnswered,
+    ApprovalAsked,
+    CallFinished,
+    CallStarted,
+    QuestionAnswered,
+    QuestionAsked,
+)
 
 from pegboard_cli.interrupts import Interrupts
+from pegboard_cli.progress import ticking
 from pegboard_cli.prompt import ask_approval, ask_question
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import is_terminal
@@ -27,10 +37,12 @@ if TYPE_CHECKING:
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command line says, whichever command it was. `flags`: settings by dotted key."""
+    """What the command line says, whichever command it was. `flags`: settings by dotted key. `resume`: go on with the
+    last session of this root."""
 
     path: str | None = None
     session: str | None = None
+    resume: bool = False
     yes: bool = False
     no: bool = False
     json: bool = False
@@ -55,16 +67,28 @@ A = TypeVar("A", bound=port.Port)
 class Front(Generic[A]):
     """One board, one agent, and a person or a program in front of it.
 
-    `quiet`: a single call outside a turn, whose result is printed by whoever makes it."""
+    quiet: a single call outside a turn, whose result is printed by whoever makes it. before_question: done before a
+    question is put."""
 
-    def __init__(self, board: Board, session: Session, agent: A, wishes: Wishes, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        board: Board,
+        session: Session,
+        agent: A,
+        wishes: Wishes,
+        *,
+        quiet: bool = False,
+        screen: Screen | None = None,
+        before_question: Callable[[], object] = lambda: None,
+    ) -> None:
         self.board = board
         self.session = session
         self.agent = agent
-        self.screen = Screen()
+        self.screen = screen or Screen()
         self.wishes = wishes
         self.since = session.last
-        self.viewer = Viewer(self.screen, board.registry, board.config.ui, quiet=quiet)
+        self.viewer = self._new_viewer(quiet=quiet)
+        self._before_question = before_question
         self._asking: asyncio.Task[port.Answer] | None = None
         self._running: set[str] = set()
         self._sent: set[asyncio.Task[None]] = set()
@@ -91,6 +115,19 @@ class Front(Generic[A]):
             turn_only=self.board.config.ui.ctrl_c == "turn",
         )
 
+    def _new_viewer(self, *, quiet: bool) -> Viewer:
+        board = self.board
+        return Viewer(self.screen, board.registry, board.config.ui, quiet=quiet, renderers=board.renderers)
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """While the block runs, only questions, tails and notes are shown: a call's result is printed by who made it."""
+        before, self.viewer = self.viewer, self._new_viewer(quiet=True)
+        try:
+            yield
+        finally:
+            self.viewer = before
+
     def hand_in(self, operation: port.AnyOperation) -> None:
         """Send an operation from where nothing can be awaited."""
         task = asyncio.ensure_future(self.agent.send(operation))
@@ -108,24 +145,37 @@ class Front(Generic[A]):
                 pass
         if self.wishes.json:
             return
-        self.viewer.show(event)
+        await self.viewer.take(event)
         if self.wishes.answers == "person" and isinstance(event, ApprovalAsked | QuestionAsked):
             await self._ask(event)
 
     async def _ask(self, event: ApprovalAsked | QuestionAsked) -> None:
+        self._before_question()
         if isinstance(event, ApprovalAsked):
             subject = self.viewer.question(event)
             asking = ask_approval(event, subject, self.screen, glyphs=self.board.config.ui.glyph_lines)
         else:
             asking = ask_question(event, self.screen)
         self._asking = asyncio.ensure_future(asking)
+        elsewhere = asyncio.ensure_future(self._answered(event))
         try:
-            await asyncio.wait([self._asking])
+            await asyncio.wait([self._asking, elsewhere], return_when=asyncio.FIRST_COMPLETED)
+            if elsewhere.done():
+                self._stop_asking()
+                await asyncio.wait([self._asking])
             if not self._asking.cancelled():
                 await self.agent.send(self._asking.result())
         finally:
             self._stop_asking()
             self._asking = None
+            elsewhere.cancel()
+            await asyncio.gather(elsewhere, return_exceptions=True)
+
+    async def _answered(self, question: ApprovalAsked | QuestionAsked) -> None:
+        """Wait until a question was answered without us: by an approver that the user named."""
+        async for event in self.agent.events(question.seq or 0):
+            if isinstance(event, ApprovalAnswered | QuestionAnswered) and event.id == question.id:
+                return
 
     def _stop_asking(self) -> None:
         if self._asking is not None:
@@ -145,20 +195,61 @@ async def opened(
     Raises:
         ConfigError, PluginError, SessionError: what keeps it from starting, for a person to read.
     """
+    async with built(wishes) as board:
+        with kept(board, chosen(board, wishes)) as session:
+            front = Front(board, session, make(board, session, wishes), wishes, quiet=quiet)
+            async with ticking(front.screen, front.viewer.waits_for):
+                yield front
+
+
+@asynccontextmanager
+async def built(wishes: Wishes) -> AsyncIterator[Board]:
+    """A board, closed at the end whatever happens.
+
+    Raises:
+        ConfigError, PluginError: what keeps it from starting, for a person to read.
+    """
     board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard)
     try:
-        known = (
-            board.sessions_folder is not None and wishes.session and (board.sessions_folder / wishes.session).exists()
-        )
-        session = board.session(wishes.session)
-        try:
-            yield Front(board, session, make(board, session, wishes), wishes, quiet=quiet)
-        finally:
-            if not known and session.folder is not None and not session.last:
-                session.close()
-                _forget(session.folder)
+        yield board
     finally:
         await board.close()
+
+
+def chosen(board: Board, wishes: Wishes) -> str | None:
+    """The session that is asked for; None: a fresh one.
+
+    Raises:
+        ConfigError: the last one is asked for, and there is none.
+    """
+    if not wishes.resume:
+        return wishes.session
+    from pegboard.session import latest
+
+    last = latest(board.sessions_folder, board.root) if board.sessions_folder else None
+    if last is None:
+        raise ConfigError(
+            f"no session of {board.root} to continue; nothing was started. Leave out --continue to begin one, "
+            "or name one of another folder with --session (see pegboard sessions list)."
+        )
+    return last
+
+
+@contextmanager
+def kept(board: Board, id: str | None) -> Iterator[Session]:
+    """A session, made if it is missing; one that was made here and in which nothing happened leaves nothing behind.
+
+    Raises:
+        SessionError: it cannot be opened.
+    """
+    known = board.sessions_folder is not None and id and (board.sessions_folder / id).exists()
+    session = board.session(id)
+    try:
+        yield session
+    finally:
+        if not known and session.folder is not None and not session.last:
+            session.close()
+            _forget(session.folder)
 
 
 def _forget(folder: Path) -> None:

@@ -39,6 +39,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Our own commands: the module that holds each (its `app`), and the line that `--help` shows."""
 
+FALLBACK = "chat"
+"""What `pegboard` alone is where the command that `ui.app` names is not installed."""
+
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 """What Typer raises for a command line that cannot be read; it gives no name to it."""
@@ -71,7 +74,7 @@ class Commands(TyperGroup):
             command.name = cmd_name
             return command
         entry = plugin_commands().get(cmd_name)
-        return _load(entry) if entry else None
+        return _load(entry) if entry and not ctx.resilient_parsing else None  # a completion imports no plugin
 
     def make_context(self, *args: Any, **more: Any) -> Any:
         """Read the words before the command."""
@@ -85,7 +88,7 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first argument names, else a usage error with the nearest name."""
-        if args[0] not in COMMANDS and args[0] not in (names := self.list_commands(ctx)):
+        if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0] not in (names := self.list_commands(ctx)):
             near = difflib.get_close_matches(args[0], names, 1)
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
@@ -136,6 +139,44 @@ def _load(entry: Entry) -> Any:
     raise typer.Exit(1)
 
 
+def _alone(ctx: Any) -> None:
+    """`pegboard` without a command: the app at a terminal, help elsewhere."""
+    import sys
+
+    from pegboard_cli.styles import is_terminal
+
+    if not all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
+        typer.echo(ctx.get_help())
+        return
+    name = _app()
+    command = ctx.command.get_command(ctx, name)
+    with command.make_context(name, [], parent=ctx) as own:
+        command.invoke(own)
+
+
+def _app() -> str:
+    """The command that `ui.app` names; the line session where there is none of that name."""
+    import os
+
+    from pegboard.config.load import load
+    from pegboard.config.places import config_file, find_root
+    from pegboard.config.schema import UISettings
+    from pegboard.errors import ConfigError
+
+    try:
+        environ = os.environ
+        loaded = load(user_file=config_file(environ), root=find_root(None)[0], environ=environ, flags={})
+        name = loaded.config.ui.app
+    except ConfigError:  # the line session reads the same, and tells of it
+        return FALLBACK
+    if name in COMMANDS or name in plugin_commands():
+        return name
+    if name != UISettings().app:
+        told = f'note: ui.app names "{name}", and there is no such command; this is pegboard {FALLBACK}'
+        typer.echo(visible(told), err=True)
+    return FALLBACK
+
+
 def root() -> Any:
     """The `pegboard` command itself."""
     app = typer.Typer(
@@ -150,6 +191,13 @@ def root() -> Any:
     def pegboard(
         ctx: typer.Context,
         version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+        show_completion: Annotated[
+            bool,
+            typer.Option("--show-completion", help="Print what makes this shell, or the one named, complete words."),
+        ] = False,
+        install_completion: Annotated[
+            bool, typer.Option("--install-completion", help="Put that where the shell finds it.")
+        ] = False,
     ) -> None:
         """An agent in the terminal, and its tools for scripts."""
         if version:
@@ -157,7 +205,11 @@ def root() -> Any:
 
             typer.echo(f"pegboard {VERSION}")
             raise typer.Exit(0)
+        if show_completion or install_completion:  # `app.run` takes them where they stand alone
+            raise typer.BadParameter(
+                "give --show-completion or --install-completion first, with at most a shell's name"
+            )
         if ctx.invoked_subcommand is None:
-            typer.echo(ctx.get_help())
+            _alone(ctx)
 
     return get_command(app)

@@ -64,6 +64,8 @@ def conversation_lines(events: Sequence[AnyEvent], styles: Styles) -> Iterator[s
             case _:
                 pass
         match event:
+            case kinds.Prompt(text=text, by="pegboard"):
+                yield from (styles.dim(f"  (to the model: {line})") for line in _lines(text))
             case kinds.Prompt(text=text):
                 yield ""
                 yield from (styles.bold(f"> {line}") for line in _lines(text))

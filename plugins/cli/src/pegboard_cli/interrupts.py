@@ -6,7 +6,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 SOON = 2.0
@@ -56,19 +56,24 @@ class Interrupts:
             self._ended = True
             self._end_turn()
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
+    def listening(self) -> AbstractContextManager[None]:
         """Take the signals while the block runs: Ctrl-C is a press; being told to end, or losing the terminal, ends."""
-        loop = asyncio.get_running_loop()
-        taken = {signal.SIGINT: self.press, signal.SIGTERM: self.end}
-        if hasattr(signal, "SIGHUP"):
-            taken[signal.SIGHUP] = self.end
-        before = {number: _take(loop, number, handler) for number, handler in taken.items()}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                _give_back(loop, number, handler)
+        return listening(self.press, self.end)
+
+
+@contextmanager
+def listening(press: Callable[[], None], end: Callable[[], None]) -> Iterator[None]:
+    """Hear signals on the running loop while the block runs. press: Ctrl-C. end: told to end, or the terminal is gone."""
+    loop = asyncio.get_running_loop()
+    taken = {signal.SIGINT: press, signal.SIGTERM: end}
+    if hasattr(signal, "SIGHUP"):
+        taken[signal.SIGHUP] = end
+    before = {number: _take(loop, number, handler) for number, handler in taken.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            _give_back(loop, number, handler)
 
 
 def _take(loop: asyncio.AbstractEventLoop, number: signal.Signals, handler: Callable[[], None]) -> Any:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from pegboard_cli.document import keep_stdout
 from pegboard_cli.terminal import plain, spelled
 
 
@@ -28,10 +29,24 @@ def session_name(value: str | None) -> str | None:
     return value
 
 
+def seconds(value: float | None) -> float | None:
+    """A time in seconds as it was given.
+
+    Raises:
+        typer.BadParameter: no time passes so.
+    """
+    if value is not None and not 0 < value < float("inf"):
+        raise typer.BadParameter(f"{value:g} is no time to wait; give seconds, more than 0")
+    return value
+
+
 Path = Annotated[str | None, typer.Option("--path", metavar="FOLDER", help="The workspace root.")]
 Yes = Annotated[bool, typer.Option("--yes", "--yolo", help="Answer every question for permission with yes.")]
 No = Annotated[bool, typer.Option("--no", help="Answer every question for permission with no.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for programs; nobody is asked anything.")]
+Json = Annotated[
+    bool,
+    typer.Option("--json", callback=keep_stdout, help="Print JSON on stdout, for programs; nobody is asked anything."),
+]
 WithoutGuard = Annotated[
     list[str] | None,
     typer.Option(
@@ -45,6 +60,49 @@ Session = Annotated[
         "--session", metavar="ID", callback=session_name, help="Continue this session; it is made if it is missing."
     ),
 ]
+
+Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model: provider/name, or offline.")]
+ToolSets = Annotated[
+    str | None,
+    typer.Option("--toolsets", metavar="NAMES", help="Tool sets to load, with commas between; '' is core alone."),
+]
+Continue = Annotated[
+    bool, typer.Option("--continue", help="Go on with this folder's last session; see pegboard sessions list.")
+]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option("--max-steps", metavar="N", min=1, help="Replies of the model before a turn is stopped [50]."),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option("--max-tokens", metavar="N", min=1, help="Tokens, in and out, before a turn is stopped."),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", callback=seconds, help="Seconds before a turn is stopped."),
+]
+
+
+def one_session(*, session: str | None, resume: bool) -> None:
+    """Refuse `--session` together with `--continue`."""
+    if resume and session is not None:
+        raise typer.BadParameter("--continue and --session exclude each other")
+
+
+def agent_flags(
+    *,
+    model: str | None,
+    toolsets: str | None,
+    max_steps: int | None,
+    max_tokens: int | None,
+    timeout: float | None,
+) -> dict[str, object]:
+    """Options that are settings, by dotted key."""
+    flags: dict[str, object] = {} if model is None else {"model": plain(model)}
+    if toolsets is not None:
+        flags["toolSets"] = [name.strip() for name in plain(toolsets).split(",") if name.strip()]
+    limits = {"limits.max_steps": max_steps, "limits.max_tokens": max_tokens, "limits.timeout": timeout}
+    return flags | {key: value for key, value in limits.items() if value is not None}
 
 
 def one_answer(*, yes: bool, no: bool) -> None:

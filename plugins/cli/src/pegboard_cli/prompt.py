@@ -1,6 +1,7 @@
 """Asks the person at the terminal: questions go to stderr, answers are read from stdin, which is a terminal then.
 
-What was typed before a question was on the screen does not answer it. Enter means no.
+What was typed before a question was on the screen does not answer it. Enter means no. "Always" is offered only where the
+question says what it would keep, and that is on the screen before it is kept.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import asyncio
 import os
 import re
 import sys
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 from pegboard import port
@@ -17,9 +20,14 @@ from pegboard.events import ApprovalAsked, QuestionAsked
 
 from pegboard_cli.render import activity_line, all_visible, argument_lines, block_lines
 from pegboard_cli.screen import Screen
+from pegboard_cli.styles import columns
 from pegboard_cli.terminal import plain, visible
+from pegboard_cli.wrapping import wrapped
 
-QUESTION = 'Allow once? [y]es / [N]o (add a reason: "n because ...") '
+ENDING = '[N]o (or: "n because ...") '
+"""How every question for permission ends."""
+QUESTION = f"Allow? [y]es once / {ENDING}"
+QUESTION_ALWAYS = f"Allow? [y]es once / [a]lways for this session / {ENDING}"
 _NO = re.compile(r"(?:no|n)\b[\s,:;.-]*(?:because\b)?\s*(?P<reason>.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -29,6 +37,14 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     activity: Activity
     arguments: object
+
+
+class Reply(NamedTuple):
+    """What was typed. `always`: the yes stands for what the question said it would keep."""
+
+    granted: bool
+    reason: str | None = None
+    always: bool = False
 
 
 def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> list[str]:
@@ -41,29 +57,44 @@ def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, gl
         "  " + styles.warn(asks),
         *("  " + line for line in argument_lines(subject.arguments, styles)),
         *("  " + line for line in preview),
+        *("  " + styles.warn(f"always would allow, for this session: {visible(kept)}") for kept in event.remember),
     ]
 
 
-def read_reply(line: str) -> tuple[bool, str | None] | None:
-    """(granted, reason) of what was typed; None when it says neither yes nor no. An empty line means no."""
+def read_reply(line: str) -> Reply | None:
+    """What was typed; None when it is no answer. An empty line means no."""
     text = line.strip()
-    if text.casefold() in ("y", "yes"):
-        return True, None
-    if not text:
-        return False, None
+    match text.casefold():
+        case "y" | "yes":
+            return Reply(True)
+        case "a" | "always":
+            return Reply(True, always=True)
+        case "":
+            return Reply(False)
     no = _NO.fullmatch(text)
-    return (False, plain(no["reason"].strip()) or None) if no else None
+    return Reply(False, plain(no["reason"].strip()) or None) if no else None
 
 
 async def ask_approval(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> port.Answer:
     """Show the call and read an answer. The end of input means no."""
-    screen.say(*approval_lines(event, subject, screen, glyphs=glyphs))
+    _say(screen, approval_lines(event, subject, screen, glyphs=glyphs))
+    question = QUESTION_ALWAYS if event.remember else QUESTION
     while True:
-        line = await _ask(screen, QUESTION)
-        reply = (False, None) if line is None else read_reply(line)
+        line = await _ask(screen, question)
+        reply = Reply(False) if line is None else read_reply(line)
+        if reply is not None and (event.remember or not reply.always):
+            answer = port.Answer(id=event.id, granted=reply.granted, reason=reply.reason)
+            return msgspec.structs.replace(answer, remember="session") if reply.always else answer
         if reply is not None:
-            return port.Answer(id=event.id, granted=reply[0], reason=reply[1])
-        screen.say("  Please answer y or n.")
+            _say(screen, ["  That cannot be remembered; please answer y or n."])
+        else:
+            _say(screen, [f"  Please answer {'y, a or n' if event.remember else 'y or n'}."])
+
+
+def _say(screen: Screen, lines: Sequence[str]) -> None:
+    """Lines in rows of the terminal's width, so that none of what they hold begins a row."""
+    width = columns(sys.stderr)
+    screen.say(*(row for line in lines for row in wrapped(line, width)))
 
 
 async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
@@ -79,7 +110,9 @@ async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
 
 async def _ask(screen: Screen, question: str) -> str | None:
     _forget_typed()
-    screen.ask(screen.styles.bold(question.rstrip()) + " ")
+    rows = wrapped(screen.styles.bold(question.rstrip()) + " ", columns(sys.stderr))
+    screen.say(*rows[:-1])
+    screen.ask(rows[-1])
     line: str | None = None
     try:
         line = await read_line()

@@ -6,13 +6,15 @@ Functions return lines without their ends; nothing here writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import zip_longest
+from typing import Any, assert_never
 
 import msgspec
 from pegboard.blocks import Activity, AnyBlock, Diff, Image, Markdown, Note, Problem, Table, Text
 
 from pegboard_cli.styles import Styles
 from pegboard_cli.terminal import spelled, visible
+from pegboard_cli.widths import columns_of, padded, shortened
 
 MOST_SUBJECT = 240
 GUTTER = "│ "
@@ -97,8 +99,13 @@ def all_visible(text: str) -> str:
     return visible(text, keep="\n\t")
 
 
-def block_lines(block: AnyBlock, styles: Styles, safe: Callable[[str], str] = spelled) -> list[str]:
-    """A block as lines; a diff is drawn, a picture is named. `safe`: `all_visible` where a person decides by it."""
+def block_lines(
+    block: AnyBlock, styles: Styles, safe: Callable[[str], str] = spelled, *, width: int | None = None
+) -> list[str]:
+    """A block as lines; a diff is drawn, a picture is named. `safe`: `all_visible` where a person decides by it.
+
+    `width`: columns that there are, None for any number. A table that would need more is written a cell a line; other lines
+    are left whole, for the terminal wraps them."""
     match block:
         case Diff():
             return diff_lines(block, styles)
@@ -113,9 +120,25 @@ def block_lines(block: AnyBlock, styles: Styles, safe: Callable[[str], str] = sp
         case Text(text=text, title=title):
             return [*([styles.bold(visible(title))] if title else []), *safe(text).split("\n")]
         case Table(columns=columns, rows=rows):
-            return table_lines([columns, *rows])
+            return list(_table(columns, rows, styles, width))
         case Image(media_type=kind, alt=alt):
             return [styles.dim(f"[picture, {visible(kind)}{': ' + visible(alt) if alt else ''}]")]
+        case _:
+            assert_never(block)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Styles, width: int | None) -> Iterator[str]:
+    """Columns side by side, or, where there is no room for that, a paragraph a row. Nothing is cut."""
+    lines = table_lines([columns, *rows])
+    if width is None or not rows or max(map(columns_of, lines)) <= width:
+        yield styles.bold(lines[0])
+        yield from lines[1:]
+        return
+    for number, row in enumerate(rows):
+        if number:
+            yield ""
+        for name, cell in zip_longest(columns, row, fillvalue=""):
+            yield f"{styles.bold(visible(name))}: {visible(cell)}"
 
 
 def table_lines(
@@ -124,22 +147,8 @@ def table_lines(
     """Rows in columns, two spaces apart; the columns in `right` end in line. Beyond `width` the last cell is cut."""
     safe = [[visible(cell) for cell in row] for row in rows]
     count = max((len(row) for row in safe), default=0)
-    widths = [max((len(row[i]) for row in safe if i < len(row)), default=0) for i in range(count)]
+    widths = [max((columns_of(row[i]) for row in safe if i < len(row)), default=0) for i in range(count)]
     if width is not None and count:
         room = max(width - sum(widths[:-1]) - 2 * (count - 1), 1)
         safe = [[*row[:-1], shortened(row[-1], room)] if len(row) == count else row for row in safe]
-    return [
-        "  ".join(cell.rjust(widths[i]) if i in right else cell.ljust(widths[i]) for i, cell in enumerate(row)).rstrip()
-        for row in safe
-    ]
-
-
-def shortened(text: str, width: int) -> str:
-    """Text that takes at most `width` columns, cut at a word where there is one."""
-    from pegboard_cli.screen import fitted
-
-    cut = fitted(text, width - 1)
-    if cut == text or fitted(text, width) == text:
-        return text
-    head, gap, _ = cut[:-1].rpartition(" ")
-    return f"{head.rstrip()}…" if gap and len(head) > width // 2 else cut
+    return ["  ".join(padded(cell, widths[i], right=i in right) for i, cell in enumerate(row)).rstrip() for row in safe]

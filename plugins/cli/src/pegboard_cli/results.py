@@ -11,7 +11,7 @@ from pegboard_cli.terminal import command_output, spelled, visible
 
 if TYPE_CHECKING:
     from pegboard.calls import BlockName
-    from pegboard.events import CallFinished
+    from pegboard.events import CallFinished, Usage
     from pegboard.tooling import Tool
 
 
@@ -51,6 +51,13 @@ def _refusal(event: CallFinished) -> str:
         return "needs consent, nobody to ask"
     who = "you" if answer.by == "person" else answer.by
     return f"declined by {who}" + (f": {answer.reason}" if answer.reason else "")
+
+
+def usage_line(usage: Usage) -> str:
+    """What the model's replies of a turn took: `1,234 tokens in (1,000 cached), 56 out, $0.0123`."""
+    cached = f" ({usage.cached:,} cached)" if usage.cached else ""
+    cost = f", ${usage.cost:.4f}" if usage.cost is not None else ""
+    return f"{usage.input:,} tokens in{cached}, {usage.output:,} out{cost}"
 
 
 def dropped_line(dropped: Sequence[str], tool: Tool | None, text: str = "") -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import IO
 
-from pegboard_cli.styles import Styles, is_terminal, takes_colour, takes_sequences
+from pegboard_cli.styles import Styles, drawn_columns, is_in_front, is_terminal, takes_colour, takes_sequences
 from pegboard_cli.terminal import Speller
+from pegboard_cli.widths import columns_of, fitted
 
 TAIL_LINES = 5
 
@@ -25,7 +25,8 @@ class Screen:
         self.streams_answer = is_terminal(sys.stdout)
         self.one_terminal = self.streams_answer and same_device(sys.stdout, sys.stderr)
         self._speller = Speller()
-        self._drawn = 0
+        self._drawn: list[int] = []  # the columns of each line that is to be taken away again
+        self._wait: str | None = None
         self._open_line = False
 
     def say(self, *lines: str) -> None:
@@ -76,18 +77,44 @@ class Screen:
         if not self.live or self._open_line:
             return
         self.clear_tail()
-        width = max(shutil.get_terminal_size().columns - 5, 20)
-        kept = [fitted(line.expandtabs(4), width) for line in lines[-TAIL_LINES:]]
+        width = max(drawn_columns(sys.stderr) - 4, 1)
+        kept = [as_drawn(line.expandtabs(4), width, sys.stderr.encoding) for line in lines[-TAIL_LINES:]]
         sys.stderr.write("".join(f"  {self.styles.dim(line)}\n" for line in kept))
         sys.stderr.flush()
-        self._drawn = len(kept)
+        self._drawn = [columns_of(line) + 2 for line in kept]
+
+    def show_wait(self, line: str | None) -> None:
+        """One line below everything else, in place of the one before; None takes it away.
+
+        Nothing where it could not be taken back, in the middle of an answer's line, and below a tail: that says it all."""
+        if line == self._wait:
+            return
+        if self._wait is not None:
+            self.clear_tail()
+        if line is None or self._drawn or self._open_line or not self.live or not is_in_front(sys.stderr):
+            return
+        shown = as_drawn(line, drawn_columns(sys.stderr) - 1, sys.stderr.encoding)
+        sys.stderr.write(self.styles.dim(shown))
+        sys.stderr.flush()
+        self._drawn, self._wait = [columns_of(shown)], line
 
     def clear_tail(self) -> None:
-        """Take the drawn tail away."""
-        if self._drawn:
-            sys.stderr.write(f"\x1b[{self._drawn}A\r\x1b[J")
-            sys.stderr.flush()
-            self._drawn = 0
+        """Take away what was drawn: the tail, or the line that says what is waited for."""
+        if not self._drawn:
+            return
+        width = drawn_columns(sys.stderr)  # as it is now: a terminal made narrower has wrapped what was drawn
+        rows = sum(max(-(-taken // width), 1) for taken in self._drawn) - (self._wait is not None)
+        sys.stderr.write((f"\x1b[{rows}A" if rows else "") + "\r\x1b[J")
+        sys.stderr.flush()
+        self._drawn, self._wait = [], None
+
+
+def as_drawn(text: str, width: int, encoding: str) -> str:
+    r"""A line as a terminal of this encoding will hold it, in at most `width` columns: `é` may have become `\xe9`."""
+    if encoding.lower().replace("-", "") == "utf8":
+        return fitted(text, width)
+    held = text.replace("…", "...").encode(encoding, "backslashreplace").decode(encoding)
+    return fitted(held, width).removesuffix("…")
 
 
 def same_device(one: IO[str], other: IO[str]) -> bool:
@@ -97,15 +124,3 @@ def same_device(one: IO[str], other: IO[str]) -> bool:
     except (OSError, ValueError):
         return False
     return is_terminal(one) and is_terminal(other) and devices[0].st_rdev == devices[1].st_rdev
-
-
-def fitted(text: str, width: int) -> str:
-    """The beginning of a line that takes at most `width` columns; wide characters take two, combining ones none."""
-    from unicodedata import combining, east_asian_width
-
-    used = 0
-    for index, char in enumerate(text):
-        used += 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
-        if used > width:
-            return text[:index] + "…"
-    return text

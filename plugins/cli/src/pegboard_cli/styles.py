@@ -19,7 +19,7 @@ def is_terminal(stream: IO[str] | None) -> bool:
 
 def takes_sequences(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether what is written to a stream can be drawn over: a terminal that is not dumb."""
-    return is_terminal(stream) and (sys.platform == "win32" or environ.get("TERM", "dumb") != "dumb")
+    return is_terminal(stream) and (sys.platform == "win32" or (environ.get("TERM") or "dumb") != "dumb")
 
 
 def takes_colour(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> bool:
@@ -27,13 +27,36 @@ def takes_colour(stream: IO[str] | None, environ: Mapping[str, str] = os.environ
     return takes_sequences(stream, environ) and not environ.get("NO_COLOR")
 
 
-def columns(stream: IO[str] | None) -> int | None:
-    """The width of the terminal that a stream is; None for anything else, where lines may be of any length."""
-    if not is_terminal(stream):
-        return None
-    import shutil
+USUAL = 80
+"""The width of a terminal that does not say its own."""
 
-    return shutil.get_terminal_size().columns
+
+def columns(stream: IO[str] | None, environ: Mapping[str, str] = os.environ) -> int | None:
+    """The width that lines on a stream should keep to: COLUMNS where that is set, else the terminal's own.
+
+    None for what is no terminal, where lines may be of any length."""
+    if stream is None or not is_terminal(stream):
+        return None
+    said = environ.get("COLUMNS", "")
+    return int(said) if said.isascii() and said.isdecimal() and int(said) else drawn_columns(stream)
+
+
+def drawn_columns(stream: IO[str]) -> int:
+    """The width of a terminal as it is drawn this moment, whatever COLUMNS says: where it wraps lines."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL
+    except (OSError, ValueError):
+        return USUAL
+
+
+def is_in_front(stream: IO[str]) -> bool:
+    """Whether the terminal is ours to draw on now: not while this program runs in the background (`pegboard ... &`)."""
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
+    except (OSError, ValueError):
+        return True  # a terminal that is not the one we were started from
 
 
 @dataclass(frozen=True, slots=True)

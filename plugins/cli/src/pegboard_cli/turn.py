@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pegboard import port
 from pegboard.events import AnyEvent, Note, TurnEnded, TurnStarted
-from pegboard.wire import encode
 
 from pegboard_cli.app import ERROR, INTERRUPTED, OK
 from pegboard_cli.front import Front, Wishes, opened
@@ -69,19 +68,19 @@ async def _show(front: Front[Agent]) -> None:
         if event.turn == turn or isinstance(event, Note):
             await _put(front, event)
         elif front.wishes.json:
-            _print(event)
+            _print(front, event)
         if isinstance(event, TurnEnded) and event.turn == turn:
             return
 
 
 async def _put(front: Front[Agent], event: AnyEvent) -> None:
     if front.wishes.json:
-        _print(event)
+        _print(front, event)
     await front.take(event)
 
 
-def _print(event: AnyEvent) -> None:
-    sys.stdout.buffer.write(encode(event) + b"\n")
+def _print(front: Front[Agent], event: AnyEvent) -> None:
+    sys.stdout.buffer.write(front.session.line(event) + b"\n")  # as the log has it: without credentials
     sys.stdout.buffer.flush()
 
 

@@ -6,14 +6,15 @@ It knows an agent by its port alone. Nothing it draws is kept anywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from pegboard.activity import activity_of
 from pegboard.arguments import InvalidArguments
-from pegboard.blocks import Diff
+from pegboard.blocks import AnyBlock, Diff
 from pegboard.config.schema import UISettings
 from pegboard.events import (
     AnyEvent,
@@ -26,7 +27,6 @@ from pegboard.events import (
     Message,
     Note,
     Progress,
-    QuestionAsked,
     Seen,
     StateChanged,
     Text,
@@ -36,16 +36,22 @@ from pegboard.events import (
 )
 from pegboard.registry import Named, Registry
 
+from pegboard_cli.answer import Answer
+from pegboard_cli.progress import Waits
 from pegboard_cli.prompt import Subject
 from pegboard_cli.render import activity_line, block_lines
-from pegboard_cli.results import dropped_line, result_text, short_error
+from pegboard_cli.results import dropped_line, result_text, short_error, usage_line
 from pegboard_cli.screen import Screen
+from pegboard_cli.styles import columns
 from pegboard_cli.terminal import spelled, visible
+from pegboard_cli.thoughts import Thoughts
 
 if TYPE_CHECKING:
+    from pegboard.rendering import Renderers
     from pegboard.tooling import Tool
 
-_SOFT_NOTE = re.compile(r"\([^\n]{1,400}\)")
+_SOFT_NOTE = re.compile(r"\([^\n]{1,400}\)|No [a-z ]{1,60} found\.")
+"""A result that says in one line that there was nothing: `(no matches for "x")`, `No search results found.`"""
 _MAY_REPEAT = (Text, Message, TurnEnded, Thinking, Usage, Seen, StateChanged)
 """Events after which an answer may still turn out to repeat the result before it."""
 
@@ -54,10 +60,22 @@ class Viewer:
     """Draws events on a screen.
 
     quiet: a single call outside a turn, whose result is printed by whoever made it: only questions, the tail and notes.
-    running: ids of the calls that were started and have not finished."""
+    renderers: plugins' own ways to draw a tool's data. running: ids of the calls that were started and have not finished."""
 
-    def __init__(self, screen: Screen, registry: Registry, ui: UISettings, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        screen: Screen,
+        registry: Registry,
+        ui: UISettings,
+        *,
+        quiet: bool = False,
+        renderers: Renderers | None = None,
+    ) -> None:
         self.running: set[str] = set()
+        self._waits = Waits()
+        self._thoughts = Thoughts(screen, shown=ui.show_thinking)
+        self._renderers = renderers
+        self._drawn: list[AnyBlock] | None = None
         self._screen = screen
         self._registry = registry
         self._ui = ui
@@ -69,30 +87,49 @@ class Viewer:
         self._soft = ""
         self._streamed = False
         self._last_message = ""
-        self._held = ""
-        self._held_lines: Sequence[str] = ()
-        self._waiting = ""
+        self._answer = Answer(screen)
         self._handlers: dict[type, Callable[[Any], None]] = {
             Text: self._text,
             Message: self._message,
             CallAsked: self._asked,
             ApprovalAsked: self._approval_asked,
             ApprovalAnswered: self._approval_answered,
-            QuestionAsked: self._question_asked,
             CallStarted: self._started,
             CallOutput: self._output,
             Progress: self._progress,
             CallFinished: self._finished,
             Note: self._note,
-            Usage: self._nothing,
+            Usage: self._usage,
             TurnEnded: self._turn_ended,
         }
 
+    async def take(self, event: AnyEvent) -> None:
+        """Draw one event, with what a renderer makes of a result's data in place of its text."""
+        if isinstance(event, CallFinished) and event.outcome == "ok" and not self._quiet and self._ui.status:
+            self._drawn = await self.drawn(self._tool(event.id), event.data)
+        self.show(event)
+
+    async def drawn(self, tool: Tool | None, data: Any) -> list[AnyBlock] | None:
+        """What a plugin's renderer makes of a tool's data; one that fails is told of, once."""
+        if self._renderers is None:
+            return None
+        blocks = await self._renderers.blocks(tool, data)
+        self._screen.say(*(self._screen.styles.warn(f"note: {visible(note)}") for note in self._renderers.told()))
+        return blocks
+
     def show(self, event: AnyEvent) -> None:
         """Draw one event; those without a picture are passed over."""
-        if self._held and not isinstance(event, _MAY_REPEAT):
-            self._settle()
+        self._waits.hear(event)
+        if self._answer.holds and not isinstance(event, _MAY_REPEAT):
+            self._answer.settle()
+        self._thoughts.hear(event)
         self._handlers.get(type(event), self._nothing)(event)
+        if self.waits_for() is None:
+            self._screen.show_wait(None)
+
+    def waits_for(self) -> str | None:
+        """The line that says what is being waited for, if a person should be told (see `progress.ticking`)."""
+        return self._waits.line() if self._ui.status else None
 
     def question(self, event: ApprovalAsked) -> Subject:
         """The call that a question is about, with the very arguments that it would run with.
@@ -122,15 +159,15 @@ class Viewer:
     def _text(self, event: Text) -> None:
         self._streamed = True
         if self._screen.streams_answer:
-            self._answer(event.text)
+            self._answer.add(event.text)
 
     def _message(self, event: Message) -> None:
         """One reply of the model is whole. Beside calls its text is a remark; the last one is the answer."""
         if self._screen.streams_answer:
             if not self._streamed:
-                self._answer(event.text)
+                self._answer.add(event.text)
             if event.calls or event.text.strip():
-                self._settle()
+                self._answer.settle()
             self._screen.end_answer()
         elif event.calls and event.text.strip():
             self._screen.say(*(self._screen.styles.dim(line) for line in spelled(event.text.strip()).split("\n")))
@@ -139,43 +176,22 @@ class Viewer:
 
     def _turn_ended(self, event: TurnEnded) -> None:
         self._screen.clear_tail()
-        if event.text and not (self._screen.streams_answer and event.text.strip() == self._last_message.strip()):
-            self._answer(event.text)
-        self._settle()
+        last = self._last_message.strip()  # the end of the answer, where its stream broke and the model went on
+        if event.text and not (self._screen.streams_answer and last and event.text.strip().endswith(last)):
+            self._answer.add(event.text)
+        self._answer.settle()
         self._screen.end_answer()
         match event.status:
             case "error":
                 self._problem(event.error or "the turn failed")
             case "stopped":
                 self._problem(f"stopped: {event.error or 'a limit was reached'}")
+            case "interrupted" if event.error:
+                self._problem(event.error)
             case "interrupted":
-                self._problem(event.error or "interrupted")
+                self._screen.say("(cancelled)")
             case _:
                 pass
-
-    def _answer(self, piece: str) -> None:
-        """A piece of the answer. One that repeats the result held back is shown in its place."""
-        if self._held:
-            self._waiting += piece
-            if self._held not in self._waiting:
-                if not self._held.startswith(self._waiting.strip()):
-                    self._settle()
-                return
-            piece = self._waiting.replace(self._held, "\n".join(self._held_lines).strip())
-            self._held = self._waiting = ""
-        self._screen.answer(piece)
-
-    def _settle(self) -> None:
-        """Show the result that was held back, and what came of the answer since."""
-        if self._held:
-            self._echo(self._held_lines)
-            self._held = ""
-        if self._waiting:
-            self._screen.answer(self._waiting)
-            self._waiting = ""
-
-    def _echo(self, lines: Sequence[str]) -> None:
-        self._screen.say(*(self._screen.styles.dim(f"  {line}") for line in lines))
 
     def _problem(self, text: str) -> None:
         lines = spelled(text.strip()).split("\n")
@@ -217,14 +233,21 @@ class Viewer:
             return
         self._announce(event.id)
         styles = self._screen.styles
-        for block in event.blocks:
+        drawn, self._drawn = self._drawn, None
+        for block in [*event.blocks, *(drawn or ())]:
             if not (isinstance(block, Diff) and event.id in self._shown_diff):
-                self._screen.say(*("  " + line for line in block_lines(block, styles)))
+                self._block(block)
         tool = self._tool(event.id)
-        self._result(event, result_text(event.text, tool, event.block), echo=tool is not None and tool.declaration.echo)
+        echo = tool is not None and tool.declaration.echo and not drawn
+        self._result(event, result_text(event.text, tool, event.block), echo=echo)
         if ignored := dropped_line(event.dropped, tool):
-            self._settle()
+            self._answer.settle()
             self._screen.say(styles.dim(ignored))
+
+    def _block(self, block: AnyBlock) -> None:
+        width = columns(sys.stderr)
+        lines = block_lines(block, self._screen.styles, width=max(width - 2, 1) if width else None)
+        self._screen.say(*(f"  {line}" for line in lines))
 
     def _result(self, event: CallFinished, text: str, *, echo: bool) -> None:
         styles = self._screen.styles
@@ -238,10 +261,9 @@ class Viewer:
         elif echo and text.strip():
             lines = text.rstrip("\n").split("\n")
             if self._screen.one_terminal:
-                self._held, self._held_lines = event.text.strip(), lines
-                self._screen.show_tail(lines)
+                self._answer.hold(event.text, lines)
             else:
-                self._echo(lines)
+                self._answer.echo(lines)
 
     def _tool(self, call_id: str) -> Tool | None:
         asked = self._calls.get(call_id)
@@ -261,9 +283,6 @@ class Viewer:
         line = f"  {asked.rule} ({asked.layer}) asks: allowed by {event.by}"
         self._screen.say(self._screen.styles.dim(visible(line)))
 
-    def _question_asked(self, event: QuestionAsked) -> None:
-        self._screen.clear_tail()
-
     # --- the rest -----------------------------------------------------------------------------------------------------
 
     def _note(self, event: Note) -> None:
@@ -272,6 +291,10 @@ class Viewer:
             self._screen.say(*(styles.warn(f"{visible(event.level)}: {line}") for line in text.split("\n")))
         elif self._ui.show_notes and text != self._soft:
             self._screen.say(*(styles.dim(f"  {line}") for line in text.split("\n")))
+
+    def _usage(self, event: Usage) -> None:
+        if self._ui.show_usage:
+            self._screen.say(self._screen.styles.dim(f"  {usage_line(event)}"))
 
     def _nothing(self, event: object) -> None:
         """Not for the eye."""

@@ -11,7 +11,7 @@ from pegboard.models import ToolOffer, ToolReply
 from pegboard_offline.route import UNSURE, Choice, Plan
 
 ABOUT = "I am a router, not a language model: I match plain requests against what the tools can do."
-BETTER = "Providers for language models come with a later version."
+BETTER = "`pegboard models` says which language models can be reached, and what each needs."
 
 
 def result(reply: ToolReply, step: str = "") -> str:

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from pegboard_cli import options
-from pegboard_cli.terminal import plain
 
 app = options.new_app()
 
@@ -15,14 +14,13 @@ app = options.new_app()
 @app.command()
 def run(
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask; - reads it from stdin.")],
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="The model: provider/name, or offline.")
-    ] = None,
-    toolsets: Annotated[
-        str | None,
-        typer.Option("--toolsets", metavar="NAMES", help="Tool sets to load, with commas between; '' is core alone."),
-    ] = None,
+    model: options.Model = None,
+    toolsets: options.ToolSets = None,
     session: options.Session = None,
+    resume: options.Continue = False,
+    max_steps: options.MaxSteps = None,
+    max_tokens: options.MaxTokens = None,
+    timeout: options.Timeout = None,
     path: options.Path = None,
     yes: options.Yes = False,
     no: options.No = False,
@@ -35,16 +33,22 @@ def run(
     The answer goes to stdout, everything else to stderr. At a terminal you are asked before anything is changed.
     """
     options.one_answer(yes=yes, no=no)
+    options.one_session(session=session, resume=resume)
     text = options.text_or_stdin(prompt)
     from pegboard_cli.front import Wishes
     from pegboard_cli.turn import run_turn
 
-    flags: dict[str, object] = {}
-    if model is not None:
-        flags["model"] = plain(model)
-    if toolsets is not None:
-        flags["toolSets"] = [name.strip() for name in plain(toolsets).split(",") if name.strip()]
+    flags = options.agent_flags(
+        model=model, toolsets=toolsets, max_steps=max_steps, max_tokens=max_tokens, timeout=timeout
+    )
     wishes = Wishes(
-        path=path, session=session, yes=yes, no=no, json=json, flags=flags, without_guard=without_guard or []
+        path=path,
+        session=session,
+        resume=resume,
+        yes=yes,
+        no=no,
+        json=json,
+        flags=flags,
+        without_guard=without_guard or [],
     )
     options.finish(run_turn(text, wishes), debug=debug)

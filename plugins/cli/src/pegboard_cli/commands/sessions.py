@@ -1,19 +1,26 @@
-"""`pegboard sessions list` and `pegboard sessions show ID`. Reading locks nothing."""
+"""`pegboard sessions`: list, show, export, delete, prune. Reading locks nothing."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from pegboard_cli import options
+from pegboard_cli import options, pruning
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pegboard.session import SessionInfo
 
-app = options.new_app(help="List past sessions, or show one.", no_args_is_help=True)
+app = options.new_app(help="List past sessions; show, export, delete or prune them.", no_args_is_help=True)
+
+_Id = Annotated[
+    str, typer.Argument(metavar="ID", callback=options.session_name, help="The session, as the list names it.")
+]
+_Sure = Annotated[bool, typer.Option("--yes", help="Do it without asking; needed where nobody can be asked.")]
 
 
 @app.command("list")
@@ -27,15 +34,65 @@ def list_sessions(
 
 
 @app.command("show")
-def show_session(
-    id: Annotated[
-        str, typer.Argument(metavar="ID", callback=options.session_name, help="The session, as the list names it.")
-    ],
+def show_session(id: _Id, json: options.Json = False, debug: options.Debug = False) -> None:
+    """Show a session as it can be read; with --json, its events."""
+    options.finish(_show(id, json=json), debug=debug)
+
+
+@app.command("export")
+def export_session(
+    id: _Id,
+    format: Annotated[
+        Literal["markdown", "json"], typer.Option("--format", help="A page for a person, or the events for a program.")
+    ] = "markdown",
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="FILE", help="Write a new file, readable by you alone.")
+    ] = None,
+    debug: options.Debug = False,
+) -> None:
+    """Write a session down for others: Markdown or JSON, on stdout or in a file.
+
+    Credentials are taken out (sessions.redact). Kept outputs and what undo needs are never exported.
+    """
+    options.finish(_export(id, format, output), debug=debug)
+
+
+@app.command("delete")
+def delete_sessions(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="The sessions, as the list names them.")],
+    yes: _Sure = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Show a session as it can be read; with --json, its events."""
-    options.finish(_show(id, json=json), debug=debug)
+    """Delete sessions and all that is kept with them. One that a process uses is left alone."""
+    for id in ids:
+        options.session_name(id)
+    options.finish(_delete(list(dict.fromkeys(ids)), yes=yes, json=json), debug=debug)
+
+
+@app.command("prune")
+def prune_sessions(
+    older_than: Annotated[
+        str | None, typer.Option(metavar="AGE", callback=pruning.age, help="Last changed longer ago: 30d, 12h, 2w.")
+    ] = None,
+    keep: Annotated[int | None, typer.Option(metavar="N", min=0, help="All but the newest N.")] = None,
+    max_bytes: Annotated[
+        str | None, typer.Option(metavar="SIZE", callback=pruning.size, help="The oldest beyond this much: 500M, 2G.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be deleted.")] = False,
+    yes: _Sure = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Delete old sessions: those that any of the limits names. Those in use are left alone."""
+    if older_than is None and keep is None and max_bytes is None:
+        raise typer.BadParameter("say which: --older-than AGE, --keep N or --max-bytes SIZE; nothing was deleted")
+    limits = {
+        "older_than": pruning.seconds_of(older_than),
+        "keep": keep,
+        "max_bytes": pruning.bytes_of(max_bytes),
+    }
+    options.finish(_prune(limits, dry_run=dry_run, yes=yes, json=json), debug=debug)
 
 
 async def _list(*, all_: bool, json: bool) -> int:
@@ -48,26 +105,9 @@ async def _list(*, all_: bool, json: bool) -> int:
     if json:
         options.print_json({"sessions": found})
         return 0
-    shown = [_titled(info) for info in (found if all_ else found[:NEWEST])]
+    shown = found if all_ else found[:NEWEST]
     _print(session_lines(shown, more=len(found) - len(shown), width=columns(sys.stdout)))
     return 0
-
-
-def _titled(info: SessionInfo) -> SessionInfo:
-    """A session of single calls has no request: its title is what the first of them did."""
-    import msgspec
-    from pegboard.errors import SessionError
-    from pegboard.events import CallAsked
-    from pegboard.session import read_events
-
-    if info.title or not info.events:
-        return info
-    try:
-        events = read_events(_store() / info.id)
-    except SessionError:
-        return info
-    asked = next((event for event in events if isinstance(event, CallAsked)), None)
-    return msgspec.structs.replace(info, title=asked.summary.split("\n", 1)[0] or asked.requested) if asked else info
 
 
 async def _show(id: str, *, json: bool) -> int:
@@ -76,11 +116,9 @@ async def _show(id: str, *, json: bool) -> int:
     from pegboard_cli.history import conversation_lines
     from pegboard_cli.styles import Styles, takes_colour
 
-    folder = _store() / id
-    if not folder.is_dir():
-        typer.echo(f"pegboard: there is no session {id!r}. `pegboard sessions list` names those there are.", err=True)
+    if _missing(id):
         return 2
-    events = read_events(folder)
+    events = read_events(_store() / id)
     if json:
         options.print_json({"session": id, "events": events})
     else:
@@ -88,7 +126,123 @@ async def _show(id: str, *, json: bool) -> int:
     return 0
 
 
-def _store() -> Any:
+async def _export(id: str, format: str, output: str | None) -> int:
+    from pegboard.session.store import info_of, read_events
+    from pegboard.wire import encode
+
+    from pegboard_cli.exporting import page
+
+    info = None if _missing(id) else info_of(_store() / id)
+    if info is None:
+        return 2
+    redactor = _redactor()
+    events = [redactor.value(event) if redactor else event for event in read_events(_store() / id)]
+    if redactor is not None:
+        info = redactor.value(info)
+    if format == "json":
+        about = {"session": id, "root": info.root, "started": info.started, "changed": info.changed}
+        data = encode(about | {"title": info.title, "turns": info.turns, "events": events}) + b"\n"
+    else:
+        data = page(info, events).encode()
+    if output is None:
+        sys.stdout.buffer.write(data)
+        return 0
+    return _write(output, data)
+
+
+async def _delete(ids: list[str], *, yes: bool, json: bool) -> int:
+    from pegboard.session.store import info_of
+
+    found: list[SessionInfo] = []
+    for id in ids:
+        info = None if _missing(id) else info_of(_store() / id)
+        if info is None:
+            return 2
+        found.append(info)
+    return _remove(found, yes=yes, json=json, named=True)
+
+
+async def _prune(limits: dict[str, Any], *, dry_run: bool, yes: bool, json: bool) -> int:
+    from pegboard.session.removal import Removed, in_use, to_prune
+
+    chosen = to_prune(_store(), **limits)
+    if dry_run:
+        used = {info.id for info in chosen if in_use(_store(), info.id)}
+        told = [
+            Removed(id=i.id, size=0, outcome="in use")
+            if i.id in used
+            else Removed(id=i.id, size=i.size, outcome="would be deleted")
+            for i in chosen
+        ]
+        return _told(told, json=json)
+    return _remove(chosen, yes=yes, json=json) if chosen else _told([], json=json)
+
+
+def _remove(chosen: list[SessionInfo], *, yes: bool, json: bool, named: bool = False) -> int:
+    """Ask, delete, and say what became of each. `named`: one by one, so that to pass one over is an error."""
+    from pegboard.session.removal import delete_all
+
+    if not yes:
+        answer = None if json else pruning.agreed(pruning.question(chosen))
+        if not answer:
+            why = (
+                "nobody is there to ask; nothing was deleted. Say --yes." if answer is None else "nothing was deleted."
+            )
+            typer.echo(f"pegboard: {why}", err=True)
+            return 2 if answer is None else 0
+    return _told(list(delete_all(_store(), chosen)), json=json, named=named)
+
+
+def _told(removed: list[Any], *, json: bool, named: bool = False) -> int:
+    if json:
+        freed = sum(one.size for one in removed if one.outcome == "deleted")
+        options.print_json({"sessions": removed, "freed": freed})
+    else:
+        _print(pruning.removed_lines(removed))
+    wrong = ("failed", "in use") if named else ("failed",)
+    return 1 if any(one.outcome in wrong for one in removed) else 0
+
+
+def _missing(id: str) -> bool:
+    """Whether there is no such session; said on stderr."""
+    from pegboard.session.store import is_session
+
+    if is_session(_store() / id):
+        return False
+    typer.echo(f"pegboard: there is no session {id!r}. `pegboard sessions list` names those there are.", err=True)
+    return True
+
+
+def _redactor() -> Any:
+    """What exports are redacted with: the person's own settings, and the secrets of this environment."""
+    from pegboard.config.load import load
+    from pegboard.config.places import config_file, find_root
+    from pegboard.session.redaction import redactor_of
+
+    root, _ = find_root(None)
+    loaded = load(user_file=config_file(os.environ), root=root, environ=os.environ, flags={})
+    return redactor_of(loaded.config.sessions, os.environ)
+
+
+def _write(output: str, data: bytes) -> int:
+    """Write a new file for its owner alone; 2 where there is one already, or where it cannot be made."""
+    try:
+        fd = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
+        typer.echo(f"pegboard: {output!r} was not written: {reason}. Choose another name.", err=True)
+        return 2
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        os.unlink(output)
+        typer.echo(f"pegboard: {output!r} could not be written ({error.strerror}); nothing is left of it.", err=True)
+        return 1
+    return 0
+
+
+def _store() -> Path:
     """Where sessions are kept."""
     from pegboard.config.places import state_folder
 

@@ -1,0 +1,139 @@
+"""Whether one layer's values are of the right type and known by name: each layer is checked by itself, before merging."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+import msgspec
+
+from pegboard.calls import Action
+from pegboard.config.layers import PREFIX, Said, variables
+from pegboard.config.schema import Config, PermissionSettings, ToolsSettings
+from pegboard.errors import ConfigError
+
+OWN = tuple(name for name in Config.__struct_fields__ if name != "tables")
+"""Core's own tables and top-level keys."""
+OPEN = {"tools": (ToolsSettings, "switches"), "tool_permission": (PermissionSettings, "actions")}
+"""Tables with further keys of one type: the struct, and its field that holds them."""
+
+
+def converted(values: Mapping[str, Any]) -> Config:
+    """One layer's (or all layers') values as a Config.
+
+    Raises:
+        msgspec.ValidationError: with the path of the first wrong value.
+    """
+    shaped: dict[str, Any] = {key: value for key, value in values.items() if key in OWN}
+    shaped["tables"] = {key: value for key, value in values.items() if key not in OWN and isinstance(value, dict)}
+    for name, (kind, rest) in OPEN.items():
+        table = values.get(name)
+        if isinstance(table, dict):
+            known = {field for field in kind.__struct_fields__ if field != rest}
+            shaped[name] = {key: table[key] for key in table if key in known}
+            shaped[name][rest] = {key: value for key, value in table.items() if key not in known}
+    return msgspec.convert(shaped, Config, strict=True)
+
+
+def insist(said: Said) -> None:
+    """The layer's values have the right types.
+
+    Raises:
+        ConfigError: names file and line, or the variable, and what was expected.
+    """
+    wrong = complaint(said.values)
+    if wrong is None:
+        return
+    key, reason = wrong
+    place = {
+        "environment": f" (environment, {PREFIX}{'_'.join(key).upper()})",
+        "flag": " (command line)",
+    }.get(said.layer, "")
+    raise ConfigError(f"{'.'.join(key)}{place}: {reason}; nothing was started", file=said.file, line=said.line(key))
+
+
+def complaint(values: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
+    """The key of the first value of a wrong type and what was expected there; None when all are right."""
+    try:
+        converted(values)
+    except msgspec.ValidationError as error:
+        where = re.search(r" - at `\$\.?(.*)`$", str(error), re.DOTALL)
+        reason = re.sub(r" - at `.*`$", "", str(error), flags=re.DOTALL)
+        path = re.sub(r"\[\d+\]", "", where[1] if where else "")
+        key = tuple(path.split("."))
+        if "[...]" in path:
+            key = _concrete(values, key[0].removesuffix("[...]"))
+        if key[0] == "tool_permission" and "enum" in reason:
+            reason += "; expected " + ", ".join(get_args(Action))
+        return key, reason
+    return None
+
+
+def _concrete(values: Mapping[str, Any], table: str) -> tuple[str, ...]:
+    """msgspec writes `[...]` for any key of a mapping: find the one that does not fit."""
+    inside = values.get(table)
+    for name, value in inside.items() if isinstance(inside, dict) else ():
+        try:
+            converted({table: {name: value}})
+        except msgspec.ValidationError:
+            return (table, name)
+    return (table,)
+
+
+def unknown(said: Said, entries: frozenset[str]) -> list[str]:
+    """Unknown names are told of, never fatal: a newer or older file must still start. `entries`: installed plugins."""
+    notes: list[str] = []
+
+    def tell(key: tuple[str, ...], what: str, known: Iterable[str]) -> None:
+        place = f"{said.file}:{said.line(key)}: " if said.file else ""
+        notes.append(f"{place}unknown {what} {'.'.join(key)!r} is ignored{nearest(key[-1], known)}")
+
+    for name, value in said.values.items():
+        if name not in OWN:
+            if name not in entries or not isinstance(value, dict):
+                tell((name,), "table" if isinstance(value, dict) else "setting", [*OWN, *entries])
+            continue
+        known = _inner(name)
+        for key in value if known and isinstance(value, dict) else ():
+            if key not in known:
+                tell((name, key), "setting", known)
+        if name == "hooks" and value:
+            place = f"{said.file}:{said.line((name,))}: " if said.file else ""
+            notes.append(f"{place}hooks have no effect yet: none of them is run, so none of them refuses anything")
+    return notes
+
+
+def misspelt(environ: Mapping[str, str]) -> list[str]:
+    """Variables that look like one of ours and are none. Others that begin alike are somebody's own business."""
+    names = [name for name in environ if name.startswith(PREFIX)]
+    if not names:
+        return []
+    known = variables()
+    notes = []
+    for name in names:
+        near = [] if name in known else difflib.get_close_matches(name, known, 1, 0.88)
+        if near:
+            notes.append(f"environment: {name} is no setting and is ignored; did you mean {near[0]}?")
+    return notes
+
+
+def unknown_inside(table: Mapping[str, Any], name: str, kinds: Iterable[type[msgspec.Struct]]) -> list[tuple[str, str]]:
+    """(key, the nearest known one in words) of what a plugin's table holds and its `Settings` do not know.
+
+    `kinds`: the Settings of every loaded plugin of that name, which share the table."""
+    known = {field for kind in kinds for field in kind.__struct_encode_fields__}
+    return [(f"{name}.{key}", nearest(key, known)) for key in table if key not in known]
+
+
+def _inner(name: str) -> tuple[str, ...]:
+    """The keys of a table; none where any key may stand (switches, permission keys of plugins, providers)."""
+    default = getattr(Config(), name)
+    return () if name in OPEN or not isinstance(default, msgspec.Struct) else default.__struct_fields__
+
+
+def nearest(key: str, known: Iterable[str]) -> str:
+    """`; did you mean X?` where a known name is near, else nothing."""
+    near = difflib.get_close_matches(key, list(known), 1, 0.6)
+    return f"; did you mean {near[0]}?" if near else ""

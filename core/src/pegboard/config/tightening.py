@@ -1,0 +1,159 @@
+"""What an untrusted project's file may say: it may tighten, and never widen.
+
+A project file comes with a clone. Of its keys count those whose field says in which direction it gets stricter,
+`Meta(extra={"tightens": ...})`, and of these only values that are stricter than what the layers below give:
+
+    True, False     that value is the strict one. Of a list: True, further items make it stricter, and they are joined
+    "lower"         a smaller number is stricter; none is the loosest
+    (a, b, c)       these words, from the loosest to the strictest
+
+Beyond those: `tool_permission` by key, `tools.NAME = false`, lists called deny or protected in a plugin's table,
+`tools.allow` where there is none below, and `toolSets` where it takes sets away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+
+from pegboard.calls import STRICTNESS
+from pegboard.config.checking import OWN, complaint
+from pegboard.config.layers import JOINED, Said, at, leaves, put, type_of
+from pegboard.config.schema import DEFAULT_PERMISSION, Config, PermissionSettings
+
+MOST = 200
+"""How many keys and list items of a project count. The rest is ignored, and that is said."""
+_LONGEST = 256
+_SHOWN = 8
+_UNSTATED: Any = object()
+
+
+class Tightened(msgspec.Struct, frozen=True, kw_only=True):
+    """What counts of a project's file, as nested tables, and the keys that were ignored."""
+
+    values: dict[str, Any]
+    ignored: list[tuple[str, ...]]
+
+
+def tightened(said: Said, below: Mapping[str, Any], config: Config, entries: frozenset[str]) -> Tightened:
+    """What counts of an untrusted project's values.
+
+    `below`: the merged values of the layers below, as they were written; `config`: the same with defaults; `entries`:
+    the names of installed plugins."""
+    values: dict[str, Any] = {}
+    ignored: list[tuple[str, ...]] = []
+    left = MOST
+    for key, value in leaves(said.values):
+        counts = _counting(key, value, below, config, entries) if left > 0 and _fits(key, value) else _UNSTATED
+        if isinstance(counts, list):
+            counts = counts[:left]
+        if counts is _UNSTATED:
+            if not _same(key, value, config):
+                ignored.append(key)
+            continue
+        if isinstance(value, list) and counts != value:
+            ignored.append(key)
+        left -= len(counts) if isinstance(counts, list) else 1
+        put(values, key, counts)
+    return Tightened(values=values, ignored=ignored)
+
+
+def note(file: str, said: Said, ignored: list[tuple[str, ...]]) -> str | None:
+    """One line for the header that lists what was ignored, with line numbers; None when nothing was."""
+    if not ignored:
+        return None
+    shown = [f"{'.'.join(key)[:_LONGEST]} (line {said.line(key) or '?'})" for key in ignored[:_SHOWN]]
+    more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
+    return f"{file} came with the project, so it may only make rules stricter. Ignored: {', '.join(shown)}{more}"
+
+
+def _fits(key: tuple[str, ...], value: Any) -> bool:
+    """Whether names are of a sensible length and the value has the type that its key wants."""
+    if len(key) > 4 or any(len(part) > _LONGEST or not part.isprintable() for part in key):
+        return False
+    alone: dict[str, Any] = {}
+    put(alone, key, value)
+    return complaint(alone) is None
+
+
+def _counting(
+    key: tuple[str, ...], value: Any, below: Mapping[str, Any], config: Config, entries: frozenset[str]
+) -> Any:
+    """The value as it counts, else `_UNSTATED`."""
+    match key:
+        case ("toolSets",):
+            return _fewer_sets(value, config.toolSets, entries)
+        case ("tools", "allow"):
+            return _texts(value) if not config.tools.allow and value else _UNSTATED
+        case ("tool_permission", name) if name not in PermissionSettings.__struct_fields__:
+            now = permission(name, config)
+            return value if STRICTNESS[value] > STRICTNESS[now] else _UNSTATED
+        case ("tools", name) if isinstance(value, bool):
+            return _UNSTATED if value or config.tools.switches.get(name) is False else value
+        case (name, *_, last) if name not in OWN:
+            joined = last in JOINED and name in entries and isinstance(value, list)
+            return _texts(value) if joined and isinstance(at(below, key) or [], list) else _UNSTATED
+        case ("tools", "deny"):
+            return _texts(value)
+        case (name, inner) if isinstance(getattr(config, name), msgspec.Struct):
+            direction = direction_of(type_of(".".join(key)))
+            return value if _stricter(direction, value, getattr(getattr(config, name), inner, None)) else _UNSTATED
+        case (name,) if name in OWN and not isinstance(getattr(config, name), msgspec.Struct):
+            return value if _stricter(direction_of(type_of(name)), value, getattr(config, name)) else _UNSTATED
+        case _:
+            return _UNSTATED
+
+
+def permission(key: str, config: Config) -> Any:
+    """What a permission key gets: what is set, else as shipped, else ask."""
+    return config.tool_permission.actions.get(key) or DEFAULT_PERMISSION.get(key, "ask")
+
+
+def direction_of(declared: Any) -> Any:
+    """The `tightens` of a field's type; None where a project has no say."""
+    for meta in get_args(declared)[1:] if get_origin(declared) is Annotated else ():
+        if isinstance(meta, msgspec.Meta) and meta.extra and "tightens" in meta.extra:
+            return meta.extra["tightens"]
+    return None
+
+
+def _stricter(direction: Any, value: Any, now: Any) -> bool:
+    match direction:
+        case bool():
+            return value is direction and now is not direction
+        case "lower":
+            return value is not None and math.isfinite(value) and (now is None or value < now)
+        case tuple():
+            return direction.index(value) > direction.index(now)
+        case _:
+            return False
+
+
+def _fewer_sets(value: list[str], now: list[str] | None, entries: frozenset[str]) -> Any:
+    """The sets that are on already and that the project names too. A name that is not installed is not repeated: the
+    header would tell the person to install it."""
+    kept = [name for name in (sorted(entries) if now is None else now) if name in value]
+    kept = [name for name in value if name in kept]
+    return _UNSTATED if now is not None and set(kept) == set(now) else kept
+
+
+def _texts(items: list[Any]) -> list[str]:
+    """The items that are short, printable texts, and none that takes something back as `!` does in ignore files."""
+    return [
+        item
+        for item in items
+        if isinstance(item, str) and 0 < len(item) <= _LONGEST and item.isprintable() and item[0] != "!"
+    ]
+
+
+def _same(key: tuple[str, ...], value: Any, config: Config) -> bool:
+    """Whether the project asks for what holds anyway: that is not worth a word."""
+    node: Any = config
+    for part in key:
+        node = getattr(node, part, _UNSTATED)
+    if key[0] == "tool_permission" and len(key) == 2 and node is _UNSTATED:
+        node = permission(key[1], config)
+    return node is not _UNSTATED and type(node) is type(value) and bool(node == value)

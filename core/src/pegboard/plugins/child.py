@@ -1,0 +1,91 @@
+"""The child process that looks at strangers' plugins: it imports each, calls its hooks, and reports one line for each.
+
+Started by `probe`, and by nothing else. It may hang, or die, or be killed; whoever reads the lines sees how far it came.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from pegboard.entries import Entry
+from pegboard.plugins.contained import Containment
+from pegboard.plugins.loaded import LoadProblem, told
+from pegboard.plugins.loading import load_one, tools_of
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry to look at, with its settings."""
+
+    name: str
+    group: str
+    value: str
+    distribution: str
+    version: str
+    table: dict[str, Any] = {}
+    where: str | None = None
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the report. `index`: the entry's place among those wanted. begun: it is about to be imported."""
+
+    index: int
+    begun: bool = False
+    what: str | None = None
+    error: str | None = None
+    hooks: list[str] = []
+    tools: list[str] = []
+    aliases: list[str] = []
+    import_ms: float | None = None
+    remarks: list[str] = []
+
+
+def main(report: int) -> None:
+    """Look at what stdin names; report to the descriptor `report`, and end without waiting for anybody's threads."""
+    wanted = msgspec.json.decode(sys.stdin.buffer.read(), type=list[Wanted])
+    pid = os.getpid()
+    forks: list[int] = []
+    os.register_at_fork(after_in_parent=lambda: forks.append(1))
+    with suppress(ImportError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is expected here, and its image is of no use
+
+    def say(seen: Seen) -> None:
+        if os.getpid() == pid:
+            os.write(report, msgspec.json.encode(seen) + b"\n")
+
+    with Containment() as containment:
+        for index, one in enumerate(wanted):
+            say(Seen(index=index, begun=True))
+            forks.clear()
+            say(_look(index, one, containment, forks))
+    os._exit(0)
+
+
+def _look(index: int, wanted: Wanted, containment: Containment, forks: list[int]) -> Seen:
+    remarks: list[str] = []
+    entry = Entry(
+        name=wanted.name,
+        group=wanted.group,
+        value=wanted.value,
+        distribution=wanted.distribution,
+        version=wanted.version,
+        own=False,
+    )
+    with containment.watched(remarks):
+        try:
+            plugin = load_one(entry, wanted.table, wanted.where)
+            hooks, (tools, aliases) = sorted(plugin.contributions), tools_of(plugin)
+            seen = Seen(index=index, hooks=hooks, tools=tools, aliases=aliases, import_ms=plugin.import_ms)
+        except LoadProblem as problem:
+            seen = Seen(index=index, what=problem.what, error=str(problem))
+        except BaseException as error:  # noqa: BLE001 - isolates plugins: in this process nothing else is to be ended
+            seen = Seen(index=index, what="import", error=told(error))
+    if forks:
+        remarks.append("forks when it is loaded (the copy was ended)")
+    return msgspec.structs.replace(seen, remarks=remarks)

@@ -1,0 +1,91 @@
+"""What became of each plugin: loaded, or not and why, in words that name the plugin and say how to switch it off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pegboard.entries import Entry
+
+_NAMED = {"pegboard.approvers": "plugins.approvers", "pegboard.rewriters": "plugins.rewriters"}
+
+
+class LoadProblem(Exception):
+    """Why one plugin did not load. `what`: import, hook, version, settings, hang or crash."""
+
+    def __init__(self, what: str, text: str) -> None:
+        super().__init__(text)
+        self.what = what
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """A plugin that did not load: what went wrong, and how to switch it off."""
+
+    entry: Entry
+    what: str
+    error: str
+
+    @property
+    def fix(self) -> str:
+        """What a person can do about it."""
+        return how_to_mend(self.entry, self.what)
+
+    @property
+    def text(self) -> str:
+        """One line for a person."""
+        return f"{whose(self.entry)} did not load: {self.error}; {self.fix}"
+
+
+def whose(entry: Entry) -> str:
+    """A plugin by its name and distribution, for notes."""
+    return f"plugin {entry.name!r} ({entry.distribution} {entry.version})"
+
+
+def switch_off(entry: Entry) -> str:
+    """How a person switches this plugin off, as the end of a sentence."""
+    if entry.group == "pegboard.guards":
+        return f"start with --without-guard {entry.name}"
+    if entry.group in _NAMED:
+        return f'take "{entry.name}" out of {_NAMED[entry.group]}'
+    return f'put "{entry.name}" in plugins.disable'
+
+
+def how_to_mend(entry: Entry, what: str) -> str:
+    """What a person can do about a plugin that did not load."""
+    again = "; `pegboard doctor --retry` tries it again" if what in ("hang", "crash", "import") else ""
+    mend = "mend the setting" if what == "settings" else "update or uninstall it"
+    return f"{mend}, or {switch_off(entry)}{again}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plugin:
+    """A loaded plugin and what each of its hooks returned. `import_ms`: what loading it took."""
+
+    entry: Entry
+    settings: Any
+    contributions: Mapping[str, Any]
+    import_ms: float = 0.0
+
+
+@dataclass(kw_only=True, slots=True)
+class Loaded:
+    """Everything that was loaded, in order, and everything that was not. `notes`: what a person should be told."""
+
+    plugins: list[Plugin] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
+        """(plugin, what its hook returned), for the plugins that have this hook."""
+        return [(plugin, plugin.contributions[hook]) for plugin in self.plugins if hook in plugin.contributions]
+
+
+def told(error: BaseException) -> str:
+    """An exception in one line; its own text may be a stranger's code."""
+    try:
+        text = " ".join(str(error).split())
+    except (Exception, SystemExit):  # noqa: BLE001 - isolates plugins: an exception's text is a stranger's code
+        text = "(its text cannot be had)"
+    return f"{type(error).__name__}: {text[:500]}"

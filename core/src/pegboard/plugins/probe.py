@@ -1,0 +1,201 @@
+"""Look at strangers' plugins in a child process: five seconds each, and the whole tree of processes killed after.
+
+Many in one child; what fails there is looked at again alone, for another one may have harmed it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from selectors import EVENT_READ, DefaultSelector
+from typing import Any
+
+import msgspec
+
+from pegboard.entries import Entry
+from pegboard.kit.tree import MARK, Tree
+from pegboard.plugins.child import Seen, Wanted
+
+LIMIT = 5.0
+"""Seconds that an entry may take to be imported and to register."""
+START = 30.0
+"""Seconds that the child may take to begin."""
+_GLANCE = 0.2
+_TAIL = 4000
+_PROGRAM = (
+    "import sys, ast; sys.path[:] = ast.literal_eval(sys.argv[1]); "
+    "from pegboard.plugins.child import main; main(int(sys.argv[2]))"
+)
+
+_SILENT = Seen(index=0, what="crash", error="it kept the process that looked at it from telling of it")
+
+
+class CannotLook(Exception):
+    """No child could be started, or it ended before it looked at anything."""
+
+
+def probe(
+    entries: Sequence[Entry], tables: Mapping[str, Mapping[str, Any]], where: Mapping[str, str], limit: float = LIMIT
+) -> dict[Entry, Seen]:
+    """What became of each entry.
+
+    Raises:
+        CannotLook: nothing can be said of any.
+    """
+    wanted = [_wanted(entry, tables.get(entry.name, {}), where.get(entry.name)) for entry in entries]
+    found: dict[int, Seen] = {}
+    begin = 0
+    while begin < len(wanted):
+        some = _child(wanted[begin:], limit)
+        found |= {begin + index: seen for index, seen in some.items()}
+        begin += max(some, default=0) + 1  # after the one that hung or ended the child, or all
+    if len(wanted) > 1:
+        failed = [index for index, seen in found.items() if seen.what is not None]
+        found |= {index: _child([wanted[index]], limit).get(0, _SILENT) for index in failed}
+    return {entry: found.get(index, _SILENT) for index, entry in enumerate(entries)}
+
+
+def _wanted(entry: Entry, table: Mapping[str, Any], where: str | None) -> Wanted:
+    return Wanted(
+        name=entry.name,
+        group=entry.group,
+        value=entry.value,
+        distribution=entry.distribution,
+        version=entry.version,
+        table=dict(table),
+        where=where,
+    )
+
+
+def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
+    """What one child says of these, by index. The last is the one that hung or ended it, if one did."""
+    with _started(wanted) as (process, report):
+        reader = _Reader(report, process)
+        seen: dict[int, Seen] = {}
+        under_way: int | None = None
+        deadline = time.monotonic() + START
+        while len(seen) < len(wanted):
+            lines = reader.lines(deadline)
+            if lines is None:  # too late
+                if under_way is None:
+                    raise CannotLook("the child process that looks at plugins did not begin")
+                error = f"it did not come back within {limit:g} s when it was imported"
+                return {**seen, under_way: Seen(index=under_way, what="hang", error=error)}
+            if not lines:
+                break
+            for line in lines:
+                if line.begun:
+                    under_way, deadline = line.index, time.monotonic() + limit
+                else:
+                    seen[line.index], under_way = line, None
+        if under_way is not None:
+            error = f"it ended the process when it was imported ({_how(process, reader.tail)})"
+            seen[under_way] = Seen(index=under_way, what="crash", error=error)
+        elif not seen:
+            raise CannotLook(f"the child process that looks at plugins ended at once ({_how(process, reader.tail)})")
+        return seen
+
+
+@contextmanager
+def _started(wanted: Sequence[Wanted]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    tree = Tree()
+    report, write = os.pipe()
+    environ = dict(os.environ)
+    environ[MARK] = f"{environ.get(MARK, '')} {tree.mark}".strip()
+    command = [sys.executable, "-P", "-c", _PROGRAM, repr([*sys.path]), str(write)]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environ,
+            pass_fds=(write,),
+            start_new_session=True,
+        )
+    except OSError as error:
+        os.close(report)
+        os.close(write)
+        raise CannotLook(f"no child process can be started ({error})") from None
+    tree.pid = process.pid
+    os.close(write)
+    assert process.stdin is not None and process.stderr is not None
+    try:
+        with suppress(OSError):  # it ended before it read all
+            process.stdin.write(msgspec.json.encode(wanted))
+        with suppress(OSError):
+            process.stdin.close()
+        yield process, report
+    finally:
+        tree.kill()
+        process.wait()
+        process.stderr.close()
+        os.close(report)
+
+
+class _Reader:
+    """Reads the report, and the end of what the child and its plugins print on stderr."""
+
+    def __init__(self, report: int, process: subprocess.Popen[bytes]) -> None:
+        assert process.stderr is not None
+        self._process = process
+        self.tail = b""
+        self._rest = b""
+        self._selector = DefaultSelector()
+        self._selector.register(report, EVENT_READ, self._take_report)
+        self._selector.register(process.stderr.fileno(), EVENT_READ, self._take_stderr)
+        self._lines: list[Seen] | None = None
+
+    def lines(self, deadline: float) -> list[Seen] | None:
+        """The next lines of the report. Empty: it has ended; None: the deadline is over."""
+        self._lines = None
+        while self._lines is None:
+            left = deadline - time.monotonic()
+            ready = self._selector.select(min(max(left, 0), _GLANCE))
+            if not ready and left <= 0:
+                return None
+            if not ready and self._process.poll() is not None:
+                return []  # a copy that a plugin forked may hold the pipe open for ever
+            for key, _ in ready:
+                take: Callable[[int], None] = key.data
+                take(key.fd)
+        return self._lines
+
+    def _take_report(self, fd: int) -> None:
+        data = os.read(fd, 1 << 16)
+        if not data:
+            self._selector.unregister(fd)
+            self._lines = self._lines or []
+            return
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        if whole:
+            with suppress(msgspec.MsgspecError):  # a plugin wrote to a descriptor that is not its own
+                self._lines = [msgspec.json.decode(line, type=Seen) for line in whole]
+
+    def _take_stderr(self, fd: int) -> None:
+        data = os.read(fd, 1 << 16)
+        if not data:
+            self._selector.unregister(fd)
+        self.tail = (self.tail + data)[-_TAIL:]
+
+
+def _how(process: subprocess.Popen[bytes], tail: bytes) -> str:
+    """How a child ended, with the last line that it printed."""
+    try:
+        code = process.wait(1)
+    except subprocess.TimeoutExpired:
+        return "it closed what belongs to Pegboard"
+    lines = tail.decode("utf-8", "replace").split("\n")
+    last = next((" ".join(line.split())[:200] for line in reversed(lines) if line.strip()), "")
+    with suppress(ValueError):
+        return f"{signal.Signals(-code).name}{': ' + last if last else ''}" if code < 0 else _exit(code, last)
+    return f"signal {-code}"
+
+
+def _exit(code: int, last: str) -> str:
+    return f"exit {code}{': ' + last if last else ''}"

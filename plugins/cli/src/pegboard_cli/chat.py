@@ -1,0 +1,283 @@
+"""A line session: `pegboard chat`. It knows the agent by its port alone; what the board has, slash commands show.
+
+Prompts are read between turns, in the main thread (see `chat_lines`); during a turn the loop runs and shows what happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from pegboard import port
+from pegboard.errors import PegboardError
+from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded
+
+from pegboard_cli import chat_commands as slash
+from pegboard_cli.app import INTERRUPTED, OK, USAGE
+from pegboard_cli.call import belongs, show_result
+from pegboard_cli.chat_commands import BadCommand, Command
+from pegboard_cli.chat_history import History
+from pegboard_cli.chat_lines import Leave, TooLong, lines_of_stdin
+from pegboard_cli.front import Front, Wishes, built, chosen, kept
+from pegboard_cli.interrupts import SOON, Interrupts, listening
+from pegboard_cli.progress import ticking
+from pegboard_cli.screen import Screen
+from pegboard_cli.styles import Styles, columns, is_terminal, takes_colour
+from pegboard_cli.terminal import spelled, visible
+from pegboard_cli.turn import EXIT, header
+
+if TYPE_CHECKING:
+    from pegboard.agent import Agent
+    from pegboard.board import Board
+    from pegboard.models import Provider
+    from pegboard.session import Session
+
+MOST_ECHOED = 500
+"""Characters of a prompt from a pipe that are repeated on stderr."""
+
+
+class Talk(NamedTuple):
+    """One open session: its front, what happens in it from here on, how it is called, and how it is closed."""
+
+    front: Front[Agent]
+    events: AsyncIterator[AnyEvent]
+    header: list[str]
+    history: list[str]
+    close: AsyncExitStack
+
+
+class Chat:
+    """A line session on one board. `code`: of the last turn, or what kept the session from going on."""
+
+    def __init__(self, board: Board, wishes: Wishes) -> None:
+        self.code = OK
+        self.told_to_end = False
+        self._board = board
+        self._wishes = wishes
+        self._screen = Screen()
+        self._out = Styles(takes_colour(sys.stdout))
+        file = board.state / "history" if board.state else None
+        self._lines = lines_of_stdin(History(file), lambda line: slash.completions(board, line), self._screen.say)
+        self._echoes = not is_terminal(sys.stdin)
+        self._model: str | None = None
+        self._talk: Talk | None = None
+        self._interrupts: Interrupts | None = None
+        self._ending = float("-inf")
+        self._leaving = False
+
+    @property
+    def talk(self) -> Talk:
+        """The session that is open."""
+        assert self._talk is not None, "run() opens one"
+        return self._talk
+
+    async def run(self) -> int:
+        """Read prompts and answer them until there are no more; returns the exit code."""
+        me = asyncio.current_task()
+        assert me is not None
+        self._give_up = me.cancel
+        await self._open(chosen(self._board, self._wishes))
+        try:
+            with listening(self._press, self._leave):
+                self._show_where()
+                while not self._leaving and (line := self._read()) is not None:
+                    await self._take(line)
+        finally:
+            if self._talk is not None:
+                await self._talk.close.aclose()
+        return self.code
+
+    def _read(self) -> str | None:
+        try:
+            return self._lines.read()
+        except Leave:
+            self.told_to_end = True
+        except TooLong as error:
+            self._complain(str(error))
+            self.code = USAGE
+        return None
+
+    async def _take(self, line: str) -> None:
+        """Do what one line says. What keeps it from being done is told; the session goes on."""
+        if self._echoes:
+            self._screen.say(
+                *(self._screen.styles.dim(visible(f"> {part[:MOST_ECHOED]}")) for part in line.split("\n"))
+            )
+        try:
+            meant = slash.read_line(line)
+            if isinstance(meant, Command):
+                await self._command(meant)
+            elif meant:
+                await self._ask(meant)
+        except (BadCommand, PegboardError) as error:
+            self._complain(str(error))
+
+    async def _command(self, command: Command) -> None:
+        board, width = self._board, columns(sys.stdout)
+        match command.name:
+            case "help":
+                self._print(slash.help_lines(board, command.rest, self._out, width))
+            case "tools":
+                self._print(slash.list_lines(board, self._out, width))
+            case "tool":
+                await self._call(*slash.read_call(command.rest, board))
+            case "sessions":
+                self._print(slash.sessions_lines(board, self.talk.front.session.id, width))
+            case "resume":
+                meant = slash.session_meant(board, command.rest, self.talk.front.session.id)
+                await self._open(meant.id)
+                self._show_where()
+                if meant.root not in (None, board.root):
+                    self.talk.front.tell(f"that session worked in {meant.root}; this is {board.root}")
+            case "new":
+                await self._open(None)
+                self._show_where()
+            case "model":
+                await self._choose(command.rest)
+            case _:
+                self._leaving = True
+
+    # --- sessions -----------------------------------------------------------------------------------------------------
+
+    async def _open(self, id: str | None, provider: Provider | None = None) -> None:
+        """Open a session in the place of the one that is open. `provider`: of a model that was chosen already.
+
+        Raises:
+            SessionError, ConfigError: it cannot be; then the other one stays.
+        """
+        async with AsyncExitStack() as stack:
+            session = stack.enter_context(kept(self._board, id))
+            agent = self._board.agent(session, answers=self._wishes.answers, model=self._model, provider=provider)
+            stack.push_async_callback(agent.close)
+            front = self._front(session, agent)
+            events = agent.events(session.last)
+            history = slash.last_exchange(list(session.read()), self._screen.styles) if session.last else []
+            talk = Talk(front, aiter(events), header(front), history, stack.pop_all())
+        old, self._talk = self._talk, talk
+        if old is not None:
+            await old.close.aclose()
+
+    def _front(self, session: Session, agent: Agent) -> Front[Agent]:
+        return Front(self._board, session, agent, self._wishes, screen=self._screen, before_question=self._lines.stash)
+
+    def _show_where(self) -> None:
+        """What answers, where and with what; of a session that is gone on with, its last exchange."""
+        self._screen.say(*self.talk.header)
+        if self.talk.history:
+            self._screen.say("", *self.talk.history, "")
+        elif not self._echoes:
+            self._screen.say(self._screen.styles.dim("/help lists commands, Ctrl-D leaves"))
+
+    async def _choose(self, model: str) -> None:
+        """`/model`: say which one answers, or go on with another."""
+        if model:
+            provider = self._board.provider(model)
+            self._model = model
+            old, self._talk = self.talk, None
+            await old.close.aclose()  # two agents on one session at once would be one too many
+            try:
+                await self._open(old.front.session.id, provider)
+            except PegboardError:
+                self._leaving = True  # there is nothing left to talk in
+                raise
+        self._screen.say(self.talk.header[0])
+
+    # --- a turn, or a call ----------------------------------------------------------------------------------------------
+
+    async def _ask(self, text: str) -> None:
+        """One turn, shown as it goes."""
+        agent: port.Port = self.talk.front.agent
+        before = agent.turn
+        async with self._interruptible():
+            await agent.send(port.Prompt(text=text))
+            ended = await self._follow(lambda event: event.turn is not None and event.turn == agent.turn != before)
+        self.code = EXIT[ended.status]
+
+    async def _follow(self, ours: Callable[[AnyEvent], bool]) -> TurnEnded:
+        """Show our turn until it is over. Of the turns that other processes ran here since, the prompts are shown."""
+        front, styles = self.talk.front, self._screen.styles
+        async for event in self.talk.events:
+            mine = ours(event) or (isinstance(event, TurnEnded) and event.seq is None)
+            if mine or (isinstance(event, Note) and event.turn is None):
+                await front.take(event)
+            elif isinstance(event, Prompt):
+                told = visible(event.text.strip().split("\n", 1)[0])
+                self._screen.say(styles.dim(f"(meanwhile, another process asked here: {told})"))
+            if mine and isinstance(event, TurnEnded):
+                await asyncio.sleep(0)  # let the turn let go of the session
+                return event
+        raise asyncio.CancelledError  # the agent was closed
+
+    async def _call(self, name: str, arguments: dict[str, object]) -> None:
+        """`/tool`: one call by the person, and its result."""
+        front, id = self.talk.front, f"t{secrets.token_hex(4)}"
+        with front.quietly():
+            async with self._interruptible():
+                agent: port.Port = front.agent
+                await agent.send(port.Call(id=id, name=name, arguments=arguments))
+                async for event in self.talk.events:
+                    if event.turn is None and belongs(event, id):
+                        await front.take(event)
+                    if isinstance(event, CallFinished) and event.id == id:
+                        tool, told = self._board.registry.get(name), self._board.config.ui.show_errors
+                        await show_result(event, tool, front.viewer, self._screen, told=told)
+                        return
+
+    # --- signals --------------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _interruptible(self) -> AsyncIterator[None]:
+        """While the block runs, Ctrl-C means the call or the turn in it, and what is waited for is shown."""
+        front = self.talk.front
+
+        def end() -> None:
+            self._ending = time.monotonic()
+            front.hand_in(port.Interrupt())
+
+        self._interrupts = front.interrupts(end, self._press_again)
+        try:
+            async with ticking(self._screen, lambda: front.viewer.waits_for()):
+                yield
+        finally:
+            self._interrupts = None
+
+    def _press(self) -> None:
+        if self._interrupts is not None:
+            self._interrupts.press()
+
+    def _press_again(self) -> None:
+        """The turn was told to end, and has not yet. Hurried presses mean no more than that."""
+        if time.monotonic() - self._ending > SOON:
+            self._give_up()
+
+    def _leave(self) -> None:
+        """Told to end, or the terminal is gone: the turn ends first."""
+        self._leaving = self.told_to_end = True
+        if self._interrupts is not None:
+            self._interrupts.end()
+
+    # --- the rest -------------------------------------------------------------------------------------------------------
+
+    def _print(self, lines: list[str]) -> None:
+        self._screen.clear_tail()
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+
+    def _complain(self, text: str) -> None:
+        self._screen.say(*(self._screen.styles.bad(f"! {line}") for line in spelled(text).split("\n")))
+
+
+async def chat(wishes: Wishes) -> int:
+    """Hold a line session; returns the exit code: 130 when it was told to end, else 0, or where prompts come from a pipe
+    that of the last turn."""
+    async with built(wishes) as board:
+        held = Chat(board, wishes)
+        code = await held.run()
+        if held.told_to_end:
+            return INTERRUPTED
+        return OK if is_terminal(sys.stdin) else code

@@ -1,0 +1,195 @@
+"""Slash commands of a line session: which there are, how a line is read, and what they show. Nothing here writes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from pegboard import events as kinds
+from pegboard.errors import ConfigError
+
+from pegboard_cli.arguments import BadWord, read_arguments
+from pegboard_cli.call import of_words
+from pegboard_cli.describing import tool_page
+from pegboard_cli.history import NEWEST, conversation_lines, session_lines
+from pegboard_cli.listing import list_tools, only, tool_lines
+from pegboard_cli.render import table_lines
+from pegboard_cli.styles import Styles
+from pegboard_cli.terminal import visible
+
+if TYPE_CHECKING:
+    from pegboard.board import Board
+    from pegboard.events import AnyEvent
+    from pegboard.session import SessionInfo
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "help": ("/help [TOOL]", "this page; or what a tool does, and its parameters"),
+    "tools": ("/tools", "the tools that the model is offered, with the set of each"),
+    "tool": ("/tool NAME ARGUMENTS", 'make one call yourself: k=v ..., or {"k": "v"}'),
+    "sessions": ("/sessions", "past sessions, the latest first"),
+    "resume": ("/resume [ID]", "go on with another session; without ID, the last one in this folder"),
+    "new": ("/new", "begin a new session"),
+    "model": ("/model [NAME]", "which model answers; with NAME, another one from here on"),
+    "quit": ("/quit", "leave; so does Ctrl-D"),
+}
+"""Name: how it is written, and what it does."""
+ALSO = {"exit": "quit"}
+LAST_LINES = 30
+"""Lines of the last exchange that are shown when a session is gone on with."""
+_COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<rest>.*))?", re.DOTALL)
+_NOTES = """\
+A line goes to the model. A backslash at the end goes on in the next line; a pasted text of several lines is one prompt.
+A line that begins with a slash and a word is a command; with a space in front, or a second slash, it is not.
+Ctrl-C stops the running call; pressed again, or with none running, it ends the turn. At a question it ends the turn."""
+
+
+class Command(NamedTuple):
+    """A slash command and what stands after it."""
+
+    name: str
+    rest: str = ""
+
+
+class BadCommand(Exception):
+    """A command that cannot be done as it was written. The text says why; nothing was done."""
+
+
+def read_line(line: str) -> Command | str:
+    """What a line says: a command, or the prompt to send. `//` and a space in front are for prompts that begin with a slash.
+
+    Raises:
+        BadCommand: it looks like a command, and there is none of that name.
+    """
+    if line.startswith("//"):
+        return line[1:].strip()
+    found = _COMMAND.fullmatch(line.rstrip())
+    if found is None:
+        return line.strip()
+    name = found["name"].lower()
+    name = ALSO.get(name, name)
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        hint = f" Did you mean /{near[0]}?" if near else " /help lists those there are."
+        raise BadCommand(f"there is no command /{found['name']}.{hint} With a space in front it goes to the model.")
+    return Command(name, (found["rest"] or "").strip())
+
+
+def read_call(rest: str, board: Board) -> tuple[str, dict[str, Any]]:
+    """The tool that `/tool` names, and its arguments.
+
+    Raises:
+        BadCommand: they are neither words nor a JSON object.
+    """
+    name, _, given = rest.partition(" ")
+    given = given.strip()
+    if not name:
+        raise BadCommand(f"write {COMMANDS['tool'][0]}; /tools lists the tools")
+    try:
+        if given.startswith("{"):
+            return name, msgspec.json.decode(given.encode(), type=dict[str, Any])
+        words = shlex.split(given)
+        if any(word.endswith(("=@-", "=@/dev/stdin")) for word in words):
+            raise BadCommand("stdin holds your prompts; name a file, or write the text")
+        return name, dict(of_words(read_arguments(words), board.registry.get(name)))
+    except (BadWord, ConfigError) as error:
+        raise BadCommand(str(error)) from None
+    except (msgspec.DecodeError, ValueError) as error:
+        raise BadCommand(f"the arguments of {name} cannot be read: {error}") from None
+
+
+def help_lines(board: Board, topic: str, styles: Styles, width: int | None) -> list[str]:
+    """`/help`, or one command, or one tool.
+
+    Raises:
+        BadCommand: there is neither a command nor a tool of that name.
+    """
+    listed = list_tools(board, all=True)
+    if not topic:
+        tools = [[row.name, row.short] for row in listed.tools if row.offered]
+        return [
+            styles.bold("Commands"),
+            *table_lines([["  " + usage, text] for usage, text in COMMANDS.values()], width=width),
+            "",
+            *_NOTES.split("\n"),
+            "",
+            styles.bold("Tools") + styles.dim("  /help NAME shows one"),
+            *table_lines([["  " + name, short] for name, short in tools], width=width),
+        ]
+    if topic.removeprefix("/") in COMMANDS and (topic[0] == "/" or board.registry.get(topic) is None):
+        return [": ".join(COMMANDS[topic.removeprefix("/")])]
+    try:
+        return tool_page(only(listed, topic, board.registry).tools[0], styles, min(width or 100, 100))
+    except ConfigError as error:
+        raise BadCommand(str(error).replace("`pegboard tools`", "/tools")) from None
+
+
+def list_lines(board: Board, styles: Styles, width: int | None) -> list[str]:
+    """`/tools`."""
+    return tool_lines(list_tools(board), styles, width=width)
+
+
+def known_sessions(board: Board) -> list[SessionInfo]:
+    """Past sessions of any folder, the latest first."""
+    from pegboard.session import sessions
+
+    return sessions(board.sessions_folder) if board.sessions_folder else []
+
+
+def sessions_lines(board: Board, current: str, width: int | None) -> list[str]:
+    """`/sessions`."""
+    found = known_sessions(board)
+    lines = session_lines(found[:NEWEST], more=max(len(found) - NEWEST, 0), width=width)
+    return [*lines, f"this one: {current} · /resume ID goes on with another"]
+
+
+def session_meant(board: Board, given: str, current: str) -> SessionInfo:
+    """The session that `/resume` is to open: by its id, or the beginning of one; without any, the last other one here.
+
+    Raises:
+        BadCommand: there is none, or more than one.
+    """
+    found = [info for info in known_sessions(board) if info.id != current]
+    if not given:
+        here = next((info for info in found if info.root == board.root and info.turns), None)
+        if here is None:
+            raise BadCommand("there is no other session in this folder; /sessions lists those of all folders")
+        return here
+    meant = [info for info in found if info.id == given] or [info for info in found if info.id.startswith(given)]
+    if given == current:
+        raise BadCommand("that is this session")
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        raise BadCommand(f"{given!r} begins {len(meant)} sessions: {', '.join(info.id for info in meant[:4])}")
+    near = difflib.get_close_matches(given, [info.id for info in found], 1)
+    hint = f" Did you mean {near[0]}?" if near else " /sessions lists those there are."
+    raise BadCommand(f"there is no session {given!r}.{hint}")
+
+
+def last_exchange(events: Sequence[AnyEvent], styles: Styles) -> list[str]:
+    """The last turn of a session as it can be read, and what came after it; its middle left out when it is long."""
+    starts = [number for number, event in enumerate(events) if isinstance(event, kinds.TurnStarted)]
+    lines = list(conversation_lines(events[starts[-1] :] if starts else events, styles))
+    lines = lines[1:] if lines[:1] == [""] else lines
+    if len(lines) > LAST_LINES:
+        head = LAST_LINES // 5
+        lines = [*lines[:head], styles.dim(f"… ({len(lines) - LAST_LINES} lines)"), *lines[head - LAST_LINES :]]
+    earlier = [styles.dim(f"({len(starts) - 1} earlier turns)")] if len(starts) > 1 else []
+    return [*earlier, *lines]
+
+
+def completions(board: Board, before: str) -> list[str]:
+    """What Tab offers, given the line up to the word: commands, tools, sessions."""
+    if not before:
+        return [f"/{name} " for name in COMMANDS]
+    match before.split():
+        case ["/tool" | "/help"]:
+            return [f"{tool.name} " for tool in board.registry.tools if not board.policy.hidden(tool)]
+        case ["/resume"] if board.sessions_folder is not None and board.sessions_folder.is_dir():
+            return sorted(visible(folder.name) for folder in board.sessions_folder.iterdir())
+        case _:
+            return []

@@ -1,0 +1,175 @@
+"""`pegboard config show`, `get`, `set`, `unset` and `schema`. No plugin is imported to show settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pegboard_cli import options
+from pegboard_cli.terminal import plain, spelled, visible
+
+if TYPE_CHECKING:
+    from pegboard_cli.configuring import Shown
+
+app = options.new_app(help="Show or change settings, and say where each comes from.", no_args_is_help=True)
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="The setting: table.name, such as search.max_hits.")]
+
+
+@app.command("show")
+def show(
+    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="One setting, or all of a table.")] = None,
+    origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False,
+    path: options.Path = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show the settings as they hold here.
+
+    Yours, the project's as far as they count, the environment's, and what is left as shipped.
+    """
+    options.finish(_show(plain(key) if key is not None else None, path, origin=origin, json=json), debug=debug)
+
+
+@app.command("get")
+def get(key: Key, path: options.Path = None, json: options.Json = False, debug: options.Debug = False) -> None:
+    """Print one setting's value, for scripts.
+
+    Text as it is, all else as JSON; nothing where it is not set. A table's name prints all of the table.
+    """
+    options.finish(_get(plain(key), path, json=json), debug=debug)
+
+
+@app.command("set")
+def set_(
+    key: Key,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The value; a list with commas between, or as TOML.")],
+    path: options.Path = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Write one setting into your own file.
+
+    Comments and order in it stay. What would not load is not written.
+    """
+    options.finish(_set(plain(key), plain(value), path, json=json), debug=debug)
+
+
+@app.command("unset")
+def unset(key: Key, path: options.Path = None, json: options.Json = False, debug: options.Debug = False) -> None:
+    """Take one setting out of your own file.
+
+    What is below it holds again.
+    """
+    options.finish(_set(plain(key), None, path, json=json), debug=debug)
+
+
+@app.command("schema")
+def schema(debug: options.Debug = False) -> None:
+    """Print a JSON Schema of the settings file, for editors."""
+    options.finish(_schema(), debug=debug)
+
+
+async def _show(key: str | None, path: str | None, *, origin: bool, json: bool) -> int:
+    from pegboard_cli.configuring import find, read, shown
+
+    loaded = read(path)
+    found = shown(loaded) if key is None else find(key, loaded)
+    _tell(loaded.notes)
+    if json:
+        options.print_json({"values": found})
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in _lines(found, origin=origin)))
+    return 0
+
+
+def _lines(found: dict[str, Shown], *, origin: bool) -> list[str]:
+    """`key = value`, and behind a `#` where it comes from and what should be known of it."""
+    lines = []
+    for name, one in found.items():
+        words = [_where(one)] if origin else []
+        words += [one.note] if one.note else []
+        text = f"{name} = {_literal(one.value)}" if one.value is not None else f"{name} is not set"
+        lines.append(visible(text + (f"  # {'; '.join(words)}" if words else "")))
+    return lines
+
+
+def _where(one: Shown) -> str:
+    if one.source is None:
+        return one.layer
+    return f"{one.layer}, {one.source.file}" + (f":{one.source.line}" if one.source.line else "")
+
+
+def _literal(value: Any) -> str:
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+async def _get(key: str, path: str | None, *, json: bool) -> int:
+    from pegboard_cli.configuring import find, read
+
+    loaded = read(path)
+    found = find(key, loaded)
+    _tell(loaded.notes)
+    one = found.get(key)
+    if one is None:
+        if json:
+            options.print_json({"values": found})
+        else:
+            sys.stdout.write("".join(f"{line}\n" for line in _lines(found, origin=False)))
+    elif json:
+        import msgspec
+
+        options.print_json({"key": key, **msgspec.structs.asdict(one)})
+    elif one.value is not None:
+        sys.stdout.write(spelled(one.value if isinstance(one.value, str) else _literal(one.value)) + "\n")
+    return 0
+
+
+async def _set(key: str, text: str | None, path: str | None, *, json: bool) -> int:
+    from pegboard.config.places import config_file
+    from pegboard.config.write import set_key, unset_key
+
+    from pegboard_cli.configuring import Target, below_home, overridden, read, shown
+
+    file = config_file(os.environ)
+    if text is not None:
+        target = Target(key)
+        parts = target.key
+        set_key(file, parts, target.value(text), target.check)
+    else:
+        from pegboard_cli.configuring import parts_of
+
+        parts = parts_of(key)
+        if not unset_key(file, parts):
+            typer.echo(visible(f"pegboard: {key} is not set in {file}; nothing was changed"), err=True)
+            return 0
+    loaded = read(path)
+    name = ".".join(parts)
+    now = shown(loaded).get(name)
+    note = overridden(loaded, parts) or (now.note if now else None)
+    if json:
+        options.print_json({"key": name, "value": now.value if now else None, "file": str(file), "note": note})
+        return 0
+    value = f"{name} = {_literal(now.value)}" if now and now.value is not None else f"{name} is not set"
+    typer.echo(visible(f"{value}  # {'taken out of' if text is None else 'written to'} {below_home(file)}"))
+    if note:
+        _tell([f"{name}: {note}"])
+    return 0
+
+
+async def _schema() -> int:
+    import msgspec
+    from pegboard.config.published import schema
+
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")
+    return 0
+
+
+def _tell(notes: list[str]) -> None:
+    for note in notes:
+        typer.echo(f"note: {visible(note)}", err=True)

@@ -1,0 +1,90 @@
+"""`pegboard plugin install` and `pegboard plugin uninstall`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from pegboard_cli import options
+from pegboard_cli.terminal import plain, visible
+
+app = options.new_app(help="Install or uninstall a plugin.", no_args_is_help=True)
+
+
+@app.command()
+def install(
+    target: Annotated[str, typer.Argument(metavar="NAME|PATH|WHEEL", help="A package's name, a folder, or a wheel.")],
+    editable: Annotated[
+        bool, typer.Option("--editable", "-e", help="Install a folder so that what you change in it counts.")
+    ] = False,
+    debug: options.Debug = False,
+) -> None:
+    """Install a plugin into the environment that Pegboard runs from, and say what came with it."""
+    options.finish(_install(plain(target), editable=editable), debug=debug)
+
+
+@app.command()
+def uninstall(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The package, as `pegboard plugins` names it.")],
+    debug: options.Debug = False,
+) -> None:
+    """Uninstall a plugin. It is not imported for that."""
+    options.finish(_uninstall(plain(name)), debug=debug)
+
+
+async def _install(target: str, *, editable: bool) -> int:
+    from pegboard_cli.installing import install_command, known, rows_now, run, target_of
+
+    command = install_command(target_of(target), editable=editable)
+    _say(f"running: {shlex.join(command)}")
+    before = known()
+    run(command)
+    rows = rows_now()
+    came = [row for row in rows if (row["group"], row["name"], row["distribution"], row["version"]) not in before]
+    if not came:
+        _say("installed; it brought no plugin that was not there before. `pegboard plugins` lists those there are.")
+        return 0
+    for row in came:
+        _say(*_told(row))
+    return 0 if all(row["problem"] is None for row in came) else 1
+
+
+def _told(row: dict[str, Any]) -> list[str]:
+    from pegboard.entries import Entry
+    from pegboard.plugins.loaded import switch_off
+
+    entry = Entry(name=row["name"], group=row["group"], value="", distribution="", version="", own=False)
+    has = f": {', '.join(row['tools'])}" if row["tools"] else ""
+    lines = [f"{row['kind']} {row['name']} ({row['distribution']} {row['version']}) is {row['state']}{has}"]
+    lines += [f"  {row['reason']}"] if row["reason"] else []
+    lines += [f"  {row['problem']['error']}", f"  to mend it: {row['problem']['fix']}"] if row["problem"] else []
+    if row["kind"] not in ("provider", "launcher", "command") and not row["problem"]:
+        lines.append(f"  to switch it off: {switch_off(entry)}")
+    return lines
+
+
+async def _uninstall(name: str) -> int:
+    from pegboard.entries import scan
+
+    from pegboard_cli.installing import run, uninstall_command
+
+    entries = scan()
+    command = uninstall_command(name, entries)
+    _say(f"running: {shlex.join(command)}")
+    run(command)
+    wanted = command[-1]
+    gone = [f"{e.group.removeprefix('pegboard.')} {e.name}" for e in entries if e.distribution == wanted]
+    if any(entry.distribution == wanted for entry in scan()):
+        _say(f"{wanted} is still there: another copy of it is on the path")
+        return 1
+    _say(f"{wanted} is gone, and with it: {', '.join(gone)}")
+    return 0
+
+
+def _say(*lines: str) -> None:
+    """Lines on stdout, before whatever the installer prints next."""
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
+    sys.stdout.flush()

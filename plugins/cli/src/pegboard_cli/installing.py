@@ -1,0 +1,128 @@
+"""Install and uninstall with the installer of the environment that Pegboard runs from: pip, or uv where there is no pip.
+
+Nothing of any plugin is imported before: a broken one must be removable.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import msgspec
+from pegboard.entries import Entry, own_distributions, scan
+from pegboard.errors import PegboardError
+
+_ARCHIVES = (".whl", ".tar.gz", ".zip")
+
+
+class CannotInstall(PegboardError):
+    """Why nothing was run, or what became of it."""
+
+
+def target_of(text: str) -> str:
+    """What to install: a name (with a version, if any), or the absolute path of a folder or an archive.
+
+    Raises:
+        CannotInstall: it is a path, and nothing is there.
+    """
+    if text.startswith("-") or not text.strip():
+        raise CannotInstall(f"{text!r} is no name or path; nothing was run")
+    if os.sep not in text and not text.startswith(".") and not text.endswith(_ARCHIVES):
+        return text
+    if "://" in text or " @ " in text:
+        return text
+    path = os.path.abspath(os.path.expanduser(text))
+    if not os.path.exists(path):
+        raise CannotInstall(f"{text} is not there; nothing was run. Name a package, a folder or a wheel.")
+    return path
+
+
+def installer() -> tuple[list[str], list[str]]:
+    """The words before `install` or `uninstall`, and those after it.
+
+    Raises:
+        CannotInstall: there is none, or this Python is the system's to manage.
+    """
+    managed = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+    if sys.prefix == sys.base_prefix and os.path.exists(managed):
+        raise CannotInstall(
+            f"{sys.executable} belongs to the operating system, which manages what is installed there; nothing was run. "
+            "Put Pegboard into an environment of its own (python -m venv, pipx or uv tool), and plugins with it."
+        )
+    if find_spec("pip") is not None:
+        return [sys.executable, "-P", "-m", "pip"], []
+    uv = shutil.which("uv")
+    if uv is not None:
+        return [uv, "pip"], ["--python", sys.executable]
+    raise CannotInstall(
+        f"there is neither pip in {sys.prefix} nor uv on PATH; nothing was run. "
+        "`python -m ensurepip` brings pip; or install uv."
+    )
+
+
+def install_command(target: str, *, editable: bool = False) -> list[str]:
+    """What installs this."""
+    before, after = installer()
+    return [*before, "install", *after, *(["--editable"] if editable else []), target]
+
+
+def uninstall_command(name: str, entries: Sequence[Entry]) -> list[str]:
+    """What uninstalls the distribution of this name.
+
+    Raises:
+        CannotInstall: it is part of Pegboard, is not installed, or brings no plugin.
+    """
+    wanted = name.strip().lower().replace("_", "-").replace(".", "-")
+    if wanted in own_distributions(entries):
+        raise CannotInstall(
+            f"{wanted} is part of Pegboard itself and stays; nothing was run. Sets are switched off by `toolSets`, other "
+            "plugins by `plugins.disable`."
+        )
+    if wanted not in {entry.distribution for entry in entries}:
+        of = sorted({entry.distribution for entry in entries if entry.name == wanted})
+        hint = f"The plugin {wanted!r} comes with {' and '.join(of)}. " if of else ""
+        raise CannotInstall(
+            f"no installed package {wanted!r} brings a plugin; nothing was run. {hint}`pegboard plugins` lists them."
+        )
+    before, after = installer()
+    yes = [] if before[-2:] != ["-m", "pip"] else ["--yes"]
+    return [*before, "uninstall", *after, *yes, wanted]
+
+
+def run(command: Sequence[str]) -> None:
+    """Run an installer; what it prints goes where ours goes.
+
+    Raises:
+        CannotInstall: it failed.
+    """
+    try:
+        code = subprocess.run(command).returncode
+    except OSError as error:
+        raise CannotInstall(f"{command[0]} cannot be run ({error}); nothing was changed") from None
+    if code:
+        raise CannotInstall(f"it ended with exit {code}; what it did, and did not, stands above")
+
+
+def rows_now() -> list[dict[str, Any]]:
+    """`pegboard plugins --json` of a fresh process, after the new ones were looked at. Empty: it could not be had."""
+    rows: list[dict[str, Any]] = []
+    for words in (["doctor", "--json"], ["plugins", "--json"]):
+        command = [sys.executable, "-P", "-m", "pegboard_cli.main", *words]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+        try:
+            document = msgspec.json.decode(done.stdout, type=dict[str, Any])
+        except msgspec.DecodeError:
+            continue
+        rows = document.get("plugins", rows)
+    return rows
+
+
+def known() -> set[tuple[str, ...]]:
+    """The entries that are installed now."""
+    return {(e.group, e.name, e.distribution, e.version) for e in scan()}

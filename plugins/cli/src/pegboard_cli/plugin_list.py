@@ -1,0 +1,209 @@
+"""What is installed, and what became of it: rows for `pegboard plugins` and `pegboard doctor`. No stranger is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from pegboard.config.load import Loaded, load
+from pegboard.config.places import config_file, find_root, state_folder
+from pegboard.config.schema import Config
+from pegboard.entries import Entry, scan
+from pegboard.errors import ConfigError
+from pegboard.hooks import API, GROUPS
+from pegboard.plugins.kept import State, Verdict, state_of
+from pegboard.plugins.loaded import Failure, LoadProblem, how_to_mend, switch_off
+from pegboard.plugins.loading import check_entry, is_stranger, load_one, tools_of
+from pegboard.plugins.vetting import Vetting
+from pegboard.selection import standing, where
+
+from pegboard_cli.render import table_lines
+from pegboard_cli.styles import Styles
+
+_CHOSEN = "imported when it is chosen"
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a plugin, and what to do. `what`: import, hook, duplicate, version, hang or crash."""
+
+    what: str
+    error: str
+    fix: str
+
+
+class PluginRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An installed plugin, as the contract's `plugins --json` has it. `remarks`: what it did beside when it was loaded."""
+
+    name: str
+    kind: str
+    group: str
+    distribution: str
+    version: str
+    object: str
+    own: bool
+    state: State
+    reason: str | None = None
+    problem: Trouble | None = None
+    tools: list[str] = []
+    aliases: list[str] = []
+    hooks: list[str] = []
+    import_ms: float | None = None
+    remarks: list[str] = []
+
+
+class PluginList(msgspec.Struct, frozen=True, kw_only=True):
+    """Every installed plugin, ours first, in the order in which they are loaded."""
+
+    python: str
+    api: int
+    plugins: list[PluginRow]
+
+
+class Installed:
+    """The installed plugins and the settings that choose among them, also where those cannot be read.
+
+    `broken`: why the settings could not be read; then everything is as without them."""
+
+    def __init__(self, path: str | None, environ: Mapping[str, str] = os.environ) -> None:
+        self.entries = scan()
+        self.state = state_folder(environ)
+        self.user_file = config_file(environ)
+        self.broken: str | None = None
+        self.notes: list[str] = []
+        names = frozenset(entry.name for entry in self.entries)
+        self.root = os.path.abspath(os.sep)
+        try:
+            self.root, self.notes = find_root(path)
+            self.loaded = load(user_file=self.user_file, root=self.root, environ=environ, flags={}, entries=names)
+        except ConfigError as error:
+            self.broken = str(error)
+            self.loaded = Loaded(config=Config(), origins={}, notes=[])
+        self.vetting = Vetting(self.state)
+
+    def rows(self, refused: Mapping[Entry, Failure] | None = None) -> PluginList:
+        """A row for each. `refused`: what a new look at the strangers found; without it, what is kept of earlier ones."""
+        on = [e for e in self.entries if e.group in GROUPS and standing(e, self.loaded)[0] == "on"]
+        rows = [self._row(entry, on, refused or {}) for entry in self.entries]
+        return PluginList(python=sys.version.split()[0], api=API, plugins=_without_duplicates(rows))
+
+    def look(self, *, retry: bool) -> tuple[dict[Entry, Failure], list[str]]:
+        """Look at the strangers that are on and new, in a child process; `retry`: at those that failed, too."""
+        on = [e for e in self.entries if e.group in GROUPS and standing(e, self.loaded)[0] == "on"]
+        strangers = [entry for entry in on if is_stranger(entry) and self._unsound(entry, on) is None]
+        tables = self.loaded.config.tables
+        notes: list[str] = []
+        places = {name: where(self.loaded, name) for name in tables}
+        return self.vetting.refused(strangers, tables, places, notes, retry=retry), notes
+
+    def _row(self, entry: Entry, on: Sequence[Entry], refused: Mapping[Entry, Failure]) -> PluginRow:
+        state, reason = standing(entry, self.loaded)
+        verdict = self.vetting.known(entry) if is_stranger(entry) and entry.group in GROUPS else None
+        row = _row(entry, state, reason, verdict)
+        if state != "on" or entry.group not in GROUPS:
+            return row if state != "on" else msgspec.structs.replace(row, reason=_CHOSEN)
+        if (problem := self._unsound(entry, on)) is not None:
+            return _failed(row, entry, problem.what, str(problem))
+        if entry in refused:
+            return _failed(row, entry, refused[entry].what, refused[entry].error)
+        if not is_stranger(entry):
+            return self._own(entry, row)
+        if verdict is None:
+            return msgspec.structs.replace(row, state="new", reason="it is looked at when Pegboard next starts")
+        return row if verdict.good else _failed(row, entry, verdict.what or "import", verdict.error or "it failed")
+
+    def _own(self, entry: Entry, row: PluginRow) -> PluginRow:
+        """One of ours is imported to see what it has."""
+        try:
+            plugin = load_one(entry, self.loaded.config.tables.get(entry.name, {}), where(self.loaded, entry.name))
+        except LoadProblem as problem:
+            return _failed(row, entry, problem.what, str(problem))
+        tools, aliases = tools_of(plugin)
+        hooks = sorted(plugin.contributions)
+        return msgspec.structs.replace(row, tools=tools, aliases=aliases, hooks=hooks, import_ms=plugin.import_ms)
+
+    @staticmethod
+    def _unsound(entry: Entry, on: Sequence[Entry]) -> LoadProblem | None:
+        try:
+            check_entry(entry, on)
+        except LoadProblem as problem:
+            return problem
+        return None
+
+
+def _row(entry: Entry, state: State, reason: str | None, verdict: Verdict | None) -> PluginRow:
+    return PluginRow(
+        name=entry.name,
+        kind=entry.group.removeprefix("pegboard.").removesuffix("s"),
+        group=entry.group,
+        distribution=entry.distribution,
+        version=entry.version,
+        object=entry.value,
+        own=entry.own,
+        state=state,
+        reason=reason,
+        tools=verdict.tools if verdict else [],
+        aliases=verdict.aliases if verdict else [],
+        hooks=verdict.hooks if verdict else [],
+        import_ms=verdict.import_ms if verdict else None,
+        remarks=verdict.remarks if verdict else [],
+    )
+
+
+def _failed(row: PluginRow, entry: Entry, what: str, error: str) -> PluginRow:
+    # The contract knows no word for wrong settings; they are converted for the hooks.
+    trouble = Trouble(what="hook" if what == "settings" else what, error=error, fix=how_to_mend(entry, what))
+    return msgspec.structs.replace(row, state=state_of(what), problem=trouble)
+
+
+def _without_duplicates(rows: list[PluginRow]) -> list[PluginRow]:
+    """Tools whose name an earlier set has are left out of the later one's, which is told of (decision 58)."""
+    first: dict[str, PluginRow] = {}
+    out: list[PluginRow] = []
+    for row in rows:
+        if row.state != "on":
+            out.append(row)
+            continue
+        taken = [tool for tool in row.tools if tool in first]
+        for tool in row.tools:
+            first.setdefault(tool, row)
+        if taken:
+            whose = ", ".join(f"{tool!r} (of {first[tool].name!r})" for tool in taken)
+            entry = Entry(name=row.name, group=row.group, value="", distribution="", version="", own=row.own)
+            trouble = Trouble(
+                what="duplicate",
+                error=f"these names are taken, so its tools of that name are left out: {whose}",
+                fix=f"rename them, or {switch_off(entry)}",
+            )
+            kept = [tool for tool in row.tools if tool not in taken]
+            row = msgspec.structs.replace(row, problem=trouble, tools=kept)
+        out.append(row)
+    return out
+
+
+def plugin_lines(listed: PluginList, styles: Styles, *, width: int | None = None) -> list[str]:
+    """The list for a person: a plugin a line, and below it what is wrong and how to mend it."""
+    rows = [[row.name, row.kind, _state(row), f"{row.distribution} {row.version}", _has(row)] for row in listed.plugins]
+    lines = table_lines([["plugin", "kind", "state", "from", ""], *rows], width=width)
+    out = [styles.bold("Plugins"), "", lines[0]]
+    for row, line in zip(listed.plugins, lines[1:], strict=True):
+        out.append(line)
+        for text in _told(row):
+            out.append(styles.warn(f"    {text}") if row.problem else styles.dim(f"    {text}"))
+    return out
+
+
+def _state(row: PluginRow) -> str:
+    return "on, in part" if row.problem and row.state == "on" else row.state
+
+
+def _has(row: PluginRow) -> str:
+    return ", ".join(row.tools) or (row.reason or "" if row.state in ("off", "disabled") else "")
+
+
+def _told(row: PluginRow) -> list[str]:
+    from pegboard_cli.terminal import visible
+
+    said = [f"{row.problem.error}", f"to mend it: {row.problem.fix}"] if row.problem else []
+    return [visible(text) for text in [*said, *(f"it {remark}" for remark in row.remarks)]]
