@@ -50,14 +50,14 @@ def summary_of(tool: Tool | None, requested: str, arguments: Any) -> str:
     """`Grep TODO`: verb and subject in one line, for logs and lists."""
     if tool is None:
         return requested[:200]
-    given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
     declared = tool.declaration
-    category = GLYPHS.get(declared.category or "")
-    verb = declared.verb or (category[1] if category else "") or tool.name
-    subject = given.get(tool.key or "")
-    if declared.summary is not None or type(subject) is not str:
+    verb = declared.verb or (GLYPHS[declared.category][1] if declared.category in GLYPHS else tool.name)
+    subject = arguments.get(tool.key) if type(arguments) is dict and declared.summary is None else None
+    if type(subject) is not str:
+        given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
         subject = _summary(tool, given) or _subject(tool, given)
-    return f"{verb} {subject.split(chr(10), 1)[0][:200]}".rstrip()
+    first_line = subject[:200].partition("\n")[0]
+    return f"{verb} {first_line}".rstrip()
 
 
 def _summary(tool: Tool, given: Mapping[str, Any]) -> str | None:
@@ -96,7 +96,7 @@ def _short(value: Any) -> str:
     text = _text(value)
     if isinstance(value, str) and "\n" in value:
         lines = value.count("\n") + (not value.endswith("\n"))
-        return f"({lines} lines)"
+        return f"({lines} line{'' if lines == 1 else 's'})"
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

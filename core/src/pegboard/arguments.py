@@ -15,12 +15,14 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
-from pegboard.wanted import INEXACT, expected, holding, holds, takes_null, takes_text
+from pegboard.wanted import INEXACT, expected, holding, holds, single, takes_null, takes_text
 
 ParamAlias = str | tuple[str, Callable[[Any], Any]]
 """The declared name, or the declared name with a converter for the value."""
 
 
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What reading JSON text may raise: broken, not Unicode, nested too deep."""
 
@@ -34,11 +36,23 @@ class InvalidArguments(Exception):
 
 
 class Shaped(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Arguments that fit: the decoded struct, its canonical JSON bytes, and the names that were dropped."""
+    """Arguments that fit: the decoded struct, its canonical JSON bytes, and the names that were dropped.
+
+    `flat`: every value is a single one, so that a copy of the mapping shares nothing that could be changed."""
 
     value: Any
     body: bytes
     dropped: tuple[str, ...] = ()
+    flat: bool = False
+
+    def copied(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """A copy, its holder's own, of these arguments as a mapping."""
+        return arguments.copy() if self.flat else self.mapping()
+
+    def mapping(self) -> dict[str, Any]:
+        """What the bytes say."""
+        decoded: dict[str, Any] = _decode(self.body)
+        return decoded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +67,7 @@ class Shape:
     names: frozenset[str] = field(init=False)
     _plain: frozenset[str] = field(init=False)
     _exact: bool = field(init=False)
+    _flat: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", frozenset(self.fields))
@@ -61,6 +76,7 @@ class Shape:
         object.__setattr__(self, "_plain", plain)
         # NaN and infinity become null in JSON: where a number may be one, the bytes are read back before they are trusted.
         object.__setattr__(self, "_exact", not any(holds(declared.type, INEXACT) for declared in self.fields.values()))
+        object.__setattr__(self, "_flat", all(single(declared.type) for declared in self.fields.values()))
 
     def read(self, sent: Any, preset: Mapping[str, Any] | None = None) -> Shaped:
         """Validate what a caller sent. `preset` is what an alias of the tool fixes where the caller says nothing.
@@ -103,7 +119,7 @@ class Shape:
     def _shaped(self, value: Any, dropped: tuple[str, ...] = ()) -> Shaped:
         """The struct with its canonical bytes, which must say the same: they are what is approved and run."""
         try:
-            body = msgspec.json.encode(value)
+            body = _encode(value)
             again = value if self._exact else msgspec.json.decode(body, type=self.struct)
         except msgspec.ValidationError as error:  # read back, a number has become null
             where = re.search(r" - at `\$\.?(.*)`$", str(error))
@@ -111,7 +127,7 @@ class Shape:
             raise InvalidArguments([f"{name}JSON has no word for NaN and infinity; give a number"]) from None
         except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
             raise InvalidArguments([f"the arguments cannot be written as JSON: {_plain(str(error))}"]) from None
-        return Shaped(value=again, body=body, dropped=dropped)
+        return Shaped(value=again, body=body, dropped=dropped, flat=self._flat)
 
     def _name(self, arguments: Mapping[str, Any], dropped: list[str], problems: list[str]) -> dict[str, Any]:
         """The sent arguments under their declared names; the declared spelling wins over a synonym."""

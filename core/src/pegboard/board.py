@@ -12,10 +12,9 @@ import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard import plugins
-from pegboard.agent import Agent
 from pegboard.assembly import Assembled, assemble
 from pegboard.calls import Call, Caller, Record
 from pegboard.commit import lock_folder
@@ -40,6 +39,9 @@ from pegboard.session.redaction import Redactor, redactor_of
 from pegboard.tooling import Tool
 from pegboard.touches import kinds_in
 
+if TYPE_CHECKING:
+    from pegboard.agent import Agent
+
 EMBEDDED = "offline"
 """The provider that needs no key, network or download: what answers when nothing else is there."""
 
@@ -47,7 +49,14 @@ EMBEDDED = "offline"
 class Board:
     """Plugins, tools and settings, loaded. Build it with `build`; close it."""
 
-    def __init__(self, assembled: Assembled, *, state: Path | None, redactor: Redactor | None = None) -> None:
+    def __init__(
+        self,
+        assembled: Assembled,
+        *,
+        state: Path | None,
+        environ: Mapping[str, str],
+        redactor: Redactor | None = None,
+    ) -> None:
         self.assembled = assembled
         self.root = assembled.root
         self.loaded = assembled.loaded
@@ -59,6 +68,7 @@ class Board:
         self.notes = list(assembled.notes)
         self.failures = assembled.plugged.failures
         self.state = state
+        self.environ = environ
         self.redactor = redactor
         self.providers = Providers(assembled.entries, assembled.loaded, root=self.root, state=state)
         self._plugged = assembled.plugged
@@ -102,7 +112,8 @@ class Board:
             entries=[*(plugins.scan() if discover else ()), *extra],
             without_guard=frozenset(without_guard),
         )
-        return cls(assembled, state=state, redactor=redactor_of(assembled.loaded.config.sessions, environ))
+        redactor = redactor_of(assembled.loaded.config.sessions, environ)
+        return cls(assembled, state=state, environ=environ, redactor=redactor)
 
     @property
     def sessions_folder(self) -> Path | None:
@@ -149,6 +160,8 @@ class Board:
         Raises:
             ConfigError: no such provider is installed.
         """
+        from pegboard.agent import Agent  # a single call needs none
+
         choice = self.choose(model) if provider is None else Choice(model=model or self.config.model or EMBEDDED)
         name = choice.model
         if provider is None:
@@ -201,7 +214,7 @@ class Board:
         """The model that answers: the one named, else the configured one, else the first that is there. That one is looked
         for now, for at most a fifth of a second."""
         named = model or self.config.model
-        return Choice(model=named) if named else self.providers.choose(os.environ, EMBEDDED)
+        return Choice(model=named) if named else self.providers.choose(self.environ, EMBEDDED)
 
     def provider(self, model: str) -> Provider:
         """The provider of `provider/model`, imported now.

@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
+from pegboard.arguments import Shaped
 from pegboard.calls import Ask, Call, Deny, Touch, TouchKind
 from pegboard.hooks import Guard
+from pegboard.plugins.loaded import log_failure, place_in
 
 Concern = Deny | Ask | None
 
@@ -60,14 +62,13 @@ class Guards:
         self.inline = [seat for seat in self.seats if seat.inline]
         self.slow = [seat for seat in self.seats if not seat.inline]
 
-    def judge_inline(self, call: Call, body: bytes, touches: list[Touch]) -> tuple[str, Concern]:
-        """What our own plain guards say of a call whose canonical arguments are `body`: (owner, strictest concern)."""
+    def judge_inline(self, call: Call, shaped: Shaped, touches: list[Touch]) -> tuple[str, Concern]:
+        """What our own plain guards say of a call with these arguments: (owner, strictest concern)."""
         owner, worst = "", None
+        arguments, copied = call.arguments, shaped.copied
         for seat in self.inline:
             try:
-                said: object = seat.guard(
-                    Call(id=call.id, name=call.name, arguments=_decode(body), caller=call.caller), touches.copy()
-                )
+                said: object = seat.guard(replace(call, arguments=copied(arguments)), touches.copy())
             except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a guard that fails refuses
                 return seat.owner, _failed(seat, error)
             if said is None:
@@ -78,11 +79,11 @@ class Guards:
             owner, worst = (owner, worst) if worst else (seat.owner, concern)
         return owner, worst
 
-    async def judge_slow(self, call: Call, body: bytes, touches: list[Touch]) -> tuple[str, Concern]:
+    async def judge_slow(self, call: Call, shaped: Shaped, touches: list[Touch]) -> tuple[str, Concern]:
         """The same for strangers' guards and those that wait."""
         owner, worst = "", None
         for seat in self.slow:
-            own_copy = Call(id=call.id, name=call.name, arguments=_decode(body), caller=call.caller)
+            own_copy = replace(call, arguments=shaped.mapping())
             try:
                 said = await seat.slow(own_copy, touches.copy())
             except TimeoutError:
@@ -106,7 +107,7 @@ class Guards:
             try:
                 said = check(kind, path)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a check that fails refuses
-                return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
+                return _failed(seat, error)
             if said is not None:
                 return said if isinstance(said, Deny) else Deny(f"{seat.owner}: nonsense", "the guard gave no Deny")
         return None
@@ -117,11 +118,10 @@ class Guards:
             seat.close()
 
 
-_decode = msgspec.json.Decoder().decode
-
-
 def _failed(seat: GuardSeat, error: BaseException) -> Deny:
-    return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}")
+    log_failure(f"the guard {seat.owner!r} raised", error)
+    place = place_in(error, getattr(seat.guard, "__module__", ""))
+    return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}{place}")
 
 
 def _concern(seat: GuardSeat, said: object) -> Concern:

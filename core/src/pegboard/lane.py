@@ -7,6 +7,7 @@ child lane with a barrier of its own, never its parent's.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from concurrent.futures import Future
 from typing import Any
 
@@ -19,7 +20,7 @@ class Running(msgspec.Struct, gc=False):
     """A call that runs now. `why` is set when it was told to stop; `task` is what is cancelled. `left`: its thread was left
     behind, as its turn or its time was over."""
 
-    task: asyncio.Task[Any] | None
+    task: asyncio.Task[Any] | None = None
     why: Why | None = None
     left: bool = False
 
@@ -31,37 +32,44 @@ class Running(msgspec.Struct, gc=False):
 class Lane:
     """A queue of calls by name: `root` is the agent's own. `ends`: why what is cancelled here ends, if nobody says more."""
 
-    __slots__ = ("_held", "_lock", "children", "ends", "name", "running")
+    __slots__ = ("_busy", "_held", "_waiting", "children", "ends", "name", "running")
 
     def __init__(self, name: str = "root", ends: Why = "person") -> None:
         self.name = name
         self.ends = ends
         self.running: dict[str, Running] = {}
         self.children: dict[str, Lane] = {}
-        self._lock = asyncio.Lock()
+        self._busy = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._held: Future[Any] | None = None
 
     async def enter(self, call: str) -> Running:
         """Wait for the slot and take it. Nothing else runs in this lane until `leave`."""
-        await self._lock.acquire()
+        await self._turn()
         held = self._held
         if held is not None:
             if not held.done():
                 try:
                     await asyncio.wait([asyncio.wrap_future(held)])
                 except BaseException:  # cancelled while it waited: the next in line waits in its stead
-                    self._lock.release()
+                    self._next()
                     raise
             self._held = None
-        mine = self.running[call] = Running(asyncio.current_task())
-        return mine
+        return self._taken(call)
+
+    def enter_at_once(self, call: str) -> Running | None:
+        """The same without waiting; None where it would have to wait."""
+        if self._busy or self._held is not None:
+            return None
+        self._busy = True
+        return self._taken(call)
 
     def leave(self, call: str) -> None:
         """Give the slot back."""
         self.running.pop(call, None)
         if self.children:
             self.children.pop(call, None)
-        self._lock.release()
+        self._next()
 
     def hold_until(self, done: Future[Any]) -> None:
         """Stay shut until a thread that cannot be stopped has ended (or its grace is over: the future is set then)."""
@@ -76,6 +84,33 @@ class Lane:
         self.ends = why
         for lane in self.children.values():
             lane.ending(why)
+
+    def _taken(self, call: str) -> Running:
+        mine = self.running[call] = Running(asyncio.current_task())
+        return mine
+
+    async def _turn(self) -> None:
+        """Wait in line. The slot stays busy while it is handed on, so that nobody slips in between."""
+        if not self._busy:
+            self._busy = True
+            return
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        try:
+            await mine
+        except BaseException:
+            if not mine.cancel() and not mine.cancelled():  # the slot was handed over in that moment
+                self._next()
+            raise
+
+    def _next(self) -> None:
+        """Hand the slot to the first in line who still waits."""
+        while self._waiting:
+            first = self._waiting.popleft()
+            if not first.done():
+                first.set_result(None)
+                return
+        self._busy = False
 
     def stop(self, call: str | None, why: Why) -> bool:
         """Stop one running call, here or in a child lane; None: those that wait for no other. Was there one?"""

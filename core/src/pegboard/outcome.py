@@ -152,6 +152,12 @@ def blocked_text(what: str) -> str:
     return f"Error: {what} Nothing was run." if what.endswith(".") else f"Error: {what}. Nothing was run."
 
 
+def unstarted_text(why: Why) -> str:
+    """The text for a call that the end of its turn came before."""
+    who = "the person ended the turn" if why == "person" else "the turn ended"
+    return blocked_text(f"{who} before this call ran")
+
+
 def denied_text(rule: str, answer: Answer | None = None) -> str:
     """The text for a refusal by policy or by a person (decision 46)."""
     if answer is None:

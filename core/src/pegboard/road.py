@@ -40,6 +40,7 @@ from pegboard.outcome import (
     product_of,
     stuck_text,
     unknown_text,
+    unstarted_text,
     why_of,
 )
 from pegboard.policy import Policy
@@ -52,7 +53,6 @@ from pegboard.touches import effect_of, exceeds
 from pegboard.trip import Trip, placed
 
 _PATHS = frozenset({"read", "list", "edit"})
-_decode = msgspec.json.Decoder().decode
 
 
 @dataclass(slots=True)
@@ -109,8 +109,8 @@ class Road:
         """`call_asked`, for every call, before it is resolved; a call without an id is given its own under the lock."""
         call = trip.call
         named = self.registry.find(call.name)
-        tool = named.tool if named else None
-        trip.tool, trip.preset = tool, named.preset if named else None
+        if named is not None:
+            trip.tool, trip.preset = named.tool, named.preset
         if not trip.logged:
             trip.call = call if call.id else msgspec.structs.replace(call, id="c0")
         elif call.id:
@@ -120,10 +120,9 @@ class Road:
 
     def log(self, trip: Trip, *entries: AnyEvent) -> None:
         """Append events, and the one that waited for them first."""
-        asked, trip.pending = trip.pending, None
-        if asked is not None:
-            self.session.append(asked, *entries)
-        elif entries:
+        if trip.pending is not None:
+            entries, trip.pending = (trip.pending, *entries), None
+        if entries:
             self.session.append(*entries)
 
     def resolve(self, trip: Trip) -> Tool:
@@ -131,11 +130,10 @@ class Road:
         tool = trip.tool
         if tool is None:
             offered = [t.name for t in self.registry.tools if callable_by(t, trip.call) and not self.policy.hidden(t)]
-            claims = self.registry.claimants(trip.call.name)
-            raise Stopped(
-                "unavailable", unknown_text(trip.call.name, offered, self.registry.nearest(trip.call.name), claims)
-            )
-        if not callable_by(tool, trip.call):
+            name, registry = trip.call.name, self.registry
+            text = unknown_text(name, offered, registry.nearest(name), registry.claimants(name))
+            raise Stopped("unavailable", text)
+        if trip.call.caller not in tool.declaration.callers:
             raise Stopped("unavailable", blocked_text(f"{tool.name} cannot be called by a {trip.call.caller}"))
         if tool.name in self.runner.stuck:
             raise Stopped("unavailable", stuck_text(tool.name))
@@ -153,7 +151,7 @@ class Road:
     async def rewrite(self, trip: Trip, tool: Tool, shaped: Shaped) -> Shaped:
         """What the rewriters that the user named make of the arguments: validated again, recorded, told of."""
         for owner, rewrite in self.rewriters:
-            given = msgspec.structs.replace(trip.call, arguments=_decode(shaped.body))
+            given = msgspec.structs.replace(trip.call, arguments=shaped.mapping())
             try:
                 said = rewrite(given)
                 arguments = await said if isinstance(said, Awaitable) else said
@@ -165,9 +163,8 @@ class Road:
                 raise Stopped("invalid_arguments", blocked_text(text)) from None
             trip.rename(tool.name, shaped)
             if trip.logged:
-                self.log(
-                    trip, Note(turn=trip.turn, level="info", text=f"{owner} rewrote the arguments of {trip.call.id}")
-                )
+                text = f"{owner} rewrote the arguments of {trip.call.id}"
+                self.log(trip, Note(turn=trip.turn, level="info", text=text))
         return shaped
 
     def touch(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
@@ -181,28 +178,23 @@ class Road:
         if not touched:
             return
         trip.touches = [placed(touch, self.workspace) if touch.kind in _PATHS else touch for touch in touched]
-        if tool.declaration.touches is not None and exceeds(effect_of(trip.touches), tool.effect):
-            raise ToolError(
-                f"{tool.name} is declared {tool.effect} and this call would be {effect_of(trip.touches)}; nothing was run."
-            )
+        if tool.declaration.touches is not None and exceeds(effect := effect_of(trip.touches), tool.effect):
+            raise ToolError(f"{tool.name} is declared {tool.effect} and this call would be {effect}; nothing was run.")
 
     async def guard(self, trip: Trip, shaped: Shaped) -> None:
         """Every guard, each with its own copy: Deny > Ask > None."""
         if not self.guards.seats:
             return
-        owner, concern = self.guards.judge_inline(trip.call, shaped.body, trip.touches)
+        owner, concern = self.guards.judge_inline(trip.call, shaped, trip.touches)
         if self.guards.slow and not isinstance(concern, Deny):
             self.log(trip)
-            owner, other = await self.guards.judge_slow(trip.call, shaped.body, trip.touches)
+            owner, other = await self.guards.judge_slow(trip.call, shaped, trip.touches)
             concern = other or concern
         match concern:
-            case None:
-                pass
             case Deny(rule=rule, text=text):
                 decision = Decision(action="deny", rule=rule, layer="plugin")
-                raise Stopped(
-                    "guard", blocked_text(f"the guard {owner!r} refused this call ({rule}): {text}"), decision
-                )
+                said = blocked_text(f"the guard {owner!r} refused this call ({rule}): {text}")
+                raise Stopped("guard", said, decision)
             case Ask():
                 trip.concern = concern
 
@@ -227,7 +219,8 @@ class Road:
         grant = Grant(tool=tool, call=trip.call, body=shaped.body, touches=trip.touches, dropped=shaped.dropped)
         if trip.decision.action == "ask":
             self.log(trip)
-            preview = await self.runner.preview(grant) if self.desk.shows_preview else []
+            tells = trip.concern is None and self.policy.reads_freely(tool, trip.call, trip.touches, self.cautious)
+            preview = await self.runner.preview(grant, tells=tells) if self.desk.shows_preview else []
             scope = scope_of(tool, shaped.body, trip.touches) if trip.lasting else None
             answer = await self.desk.approve(trip.question(preview), turn=trip.turn, lane=trip.lane.name, scope=scope)
             trip.decision = msgspec.structs.replace(trip.decision, answer=answer)
@@ -237,12 +230,13 @@ class Road:
 
     async def start(self, trip: Trip, grant: Grant) -> None:
         """Wait for the lane, then `call_started` with touches and decision: in the log before anything runs."""
-        running = await trip.lane.enter(trip.call.id)
-        grant.bind(running, turn=trip.turn, lane=trip.lane, again=self.travel)
+        lane, call = trip.lane, trip.call.id
+        grant.running = lane.enter_at_once(call) or await lane.enter(call)
+        grant.turn, grant.lane, grant.again = trip.turn, lane, self.travel
         try:
             self.log(trip, trip.starting())
         except BaseException as error:
-            trip.lane.leave(trip.call.id)
+            lane.leave(call)
             if isinstance(error, SessionError):
                 raise SessionError(f"{error} The call was not run.") from None
             raise
@@ -270,9 +264,7 @@ class Road:
             text = interrupted_text(why, trip.touches, trip.printed())
             self.record(trip, "interrupted", Product(text=text), why=why)
         else:
-            who = "the person ended the turn" if why == "person" else "the turn ended"
-            text = blocked_text(f"{who} before this call ran")
-            self.record(trip, "blocked", Product(text=text), block="denied")
+            self.record(trip, "blocked", Product(text=unstarted_text(why)), block="denied")
 
     def record(
         self,
@@ -297,7 +289,6 @@ class Road:
         except SessionError as error:
             if not trip.started:
                 raise
-            return msgspec.structs.replace(
-                record, text=f"{record.text}\n(It ran, and its record is lost: {error})".lstrip()
-            )
+            text = f"{record.text}\n(It ran, and its record is lost: {error})".lstrip()
+            return msgspec.structs.replace(record, text=text)
         return record

@@ -29,6 +29,7 @@ from pegboard.kit.output import Caps, Sink, Spool, Tail
 from pegboard.kit.process import Launcher
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane, Running
+from pegboard.plugins.loaded import log_failure, place_in
 from pegboard.session import Session
 from pegboard.tooling import Tool
 
@@ -48,17 +49,13 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
     touches: list[Touch]
     dropped: tuple[str, ...] = ()
     shown: Mapping[str, Opened] = {}
-    running: Running = msgspec.field(default_factory=lambda: Running(None))
+    running: Running = msgspec.field(default_factory=Running)
     turn: int | None = None
     lane: Lane | None = None
     again: Again | None = None
     spent: bool = False
     sink: Sink | None = None
     spooling: Callable[[], Spool | None] | None = None
-
-    def bind(self, running: Running, *, turn: int | None, lane: Lane, again: Again) -> None:
-        """Tie it to its place in the lane, just before it runs."""
-        self.running, self.turn, self.lane, self.again = running, turn, lane, again
 
     def spend(self) -> bytes:
         """The approved bytes, once.
@@ -113,8 +110,14 @@ class Runner:
         self.stuck: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
 
-    async def preview(self, grant: Grant) -> list[AnyBlock]:
-        """What the call would change, for the person; the files it looked at go into the grant as they were shown."""
+    async def preview(self, grant: Grant, *, tells: bool = False) -> list[AnyBlock]:
+        """What the call would change, for the person; the files it looked at go into the grant as they were shown.
+
+        tells: an error of it may reach the caller though nobody has agreed to anything; it may quote what it looked at.
+
+        Raises:
+            ToolError: the call cannot work, so there is nothing to ask about; only where it `tells`.
+        """
         from pegboard.contexts import RunContext
 
         make = grant.tool.declaration.preview
@@ -127,9 +130,13 @@ class Runner:
             made = make(arguments, context)
             blocks = list(await made if isinstance(made, Awaitable) else made)
         except ToolError as error:
+            if tells:
+                raise
             return [Problem(text=str(error))]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates tools: a preview that fails is told of, and the person decides
-            return [Problem(text=f"the preview failed: {type(error).__name__}: {error}")]
+            log_failure(f"the preview of {grant.tool.name} raised", error)
+            place = place_in(error, getattr(grant.tool.function, "__module__", ""))
+            return [Problem(text=f"the preview failed: {type(error).__name__}: {error}{place}")]
         grant.shown = dict(view.opened)
         return blocks
 
@@ -142,7 +149,7 @@ class Runner:
         """
         tool = grant.tool
         arguments = tool.decode(grant.spend())
-        given = {name: getattr(arguments, name) for name in tool.shape.fields}
+        given = msgspec.structs.asdict(arguments)
         if tool.signature.context is not None:
             given[tool.signature.context] = self._context(grant)
         elif self.session.folder is not None:
@@ -150,14 +157,11 @@ class Runner:
                 self.spool, grant.call.id
             )  # no way back to the grant: nothing collects cycles of it
         try:
-            if tool.is_async and tool.declaration.timeout is None:
-                return await tool.function(**given)
+            returned = tool.function(**given) if tool.is_async else self._plain(grant, given)
+            if tool.declaration.timeout is None:
+                return await returned
             async with asyncio.timeout(tool.declaration.timeout) as limit:
-                if tool.is_async:
-                    return await tool.function(**given)
-                if tool.declaration.inline:
-                    return tool.function(**given)
-                return await self._in_thread(grant, given)
+                return await returned
         except (ToolError, Interrupted):
             raise
         except asyncio.CancelledError as error:
@@ -199,6 +203,12 @@ class Runner:
         context = RunContext(self, grant, sink=sink)
         return context if grant.tool.is_async else ThreadContext(context, loop, inline=grant.tool.declaration.inline)
 
+    async def _plain(self, grant: Grant, given: Mapping[str, Any]) -> Any:
+        """A plain function: on the loop where it says that it is quick, else in a thread."""
+        if grant.tool.declaration.inline:
+            return grant.tool.function(**given)
+        return await self._in_thread(grant, given)
+
     async def _in_thread(self, grant: Grant, given: Mapping[str, Any]) -> Any:
         """A plain function in a worker thread. It cannot be stopped: a cancelled one keeps its lane shut for a while."""
         if self._pool is None:
@@ -239,8 +249,10 @@ class Runner:
         timer.start()
 
     def _fault(self, tool: Tool, error: BaseException) -> ToolError:
+        log_failure(f"{tool.name} of the plugin {tool.owner!r} raised", error)
+        place = place_in(error, getattr(tool.function, "__module__", ""))
         return ToolError(
-            f"{tool.name} failed: {type(error).__name__}: {error}. What it had changed before that is unknown. "
+            f"{tool.name} failed: {type(error).__name__}: {error}{place}. What it had changed before that is unknown. "
             f"That is a fault of the plugin {tool.owner!r}; take another way."
         )
 

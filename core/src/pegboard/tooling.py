@@ -50,7 +50,8 @@ class Tool:
 
     `function` is run by the road alone. `decode` reads canonical bytes back into the argument struct. `key` is the argument
     that stands for a call on its activity line: as declared, else the first that is touched, else the first. `effect` is
-    the upper bound of its calls; `owner` the plugin it came from, `set` the tool set, if any."""
+    the upper bound of its calls; `owner` the plugin it came from, `set` the tool set, if any. `is_async`: it runs on the
+    loop by itself."""
 
     name: str
     description: str
@@ -61,6 +62,7 @@ class Tool:
     touched: tuple[tuple[str, Node], ...]
     effect: Effect
     decode: Callable[[bytes], Any]
+    is_async: bool
     key: str | None = None
     owner: str = ""
     set: str | None = None
@@ -100,6 +102,7 @@ class Tool:
             touched=touched,
             effect=effect,
             decode=msgspec.json.Decoder(signature.struct).decode,
+            is_async=signature.is_async,
             key=declaration.key_arg or next((name for name, _ in touched), None) or next(iter(signature.fields), None),
             owner=owner,
             set=set,
@@ -121,11 +124,6 @@ class Tool:
     def judged(self) -> frozenset[str]:
         """The parameters that rules and guards look at: those that declare touches, and the key one."""
         return frozenset(name for name, _ in self.touched) | ({self.key} if self.key else frozenset())
-
-    @property
-    def is_async(self) -> bool:
-        """Whether it runs on the loop by itself."""
-        return self.signature.is_async
 
     @property
     def label(self) -> str:

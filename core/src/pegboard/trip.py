@@ -20,8 +20,6 @@ from pegboard.running import Grant
 from pegboard.tooling import Tool
 from pegboard.wire import clean, writable
 
-_decode = msgspec.json.Decoder().decode
-
 
 class Trip(msgspec.Struct, gc=False):
     """What is known of a call so far; `record` is made from it wherever the call ends.
@@ -84,7 +82,7 @@ class Trip(msgspec.Struct, gc=False):
     def rename(self, name: str, shaped: Shaped) -> None:
         """From here on the call goes under its tool's name and with its canonical arguments."""
         call = self.call
-        self.call = Call(id=call.id, name=name, arguments=_decode(shaped.body), caller=call.caller)
+        self.call = Call(id=call.id, name=name, arguments=shaped.mapping(), caller=call.caller)
 
     def printed(self) -> str:
         """What the call has printed so far."""

@@ -8,6 +8,7 @@ from msgspec import inspect as mi
 
 INEXACT = (mi.FloatType, mi.AnyType)
 """Kinds that may hold a number which JSON has no word for."""
+_SINGLE = (mi.StrType, mi.IntType, mi.FloatType, mi.BoolType, mi.NoneType, mi.LiteralType)
 
 
 def holding(declared: mi.Type, value: Any) -> mi.Type:
@@ -39,6 +40,14 @@ def holds(declared: mi.Type, wanted: type[mi.Type] | tuple[type[mi.Type], ...]) 
             return any(holds(field.type, wanted) for field in fields)
         case _:
             return False
+
+
+def single(declared: mi.Type) -> bool:
+    """Whether the type takes single values only: text, numbers, true and false, null."""
+    declared = bare(declared)
+    if isinstance(declared, mi.UnionType):
+        return all(single(option) for option in declared.types)
+    return isinstance(declared, _SINGLE)
 
 
 def takes_null(declared: mi.Type) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 _UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
+_encode = _encoder.encode
 
 
 def encode(value: Any) -> bytes:
@@ -20,6 +21,14 @@ def encode(value: Any) -> bytes:
         return _encode(value)
     except _UNWRITABLE:
         return _encode(writable(value))
+
+
+def encode_lines(values: list[Any]) -> bytes:
+    """The same for values of a line each; every line has its end."""
+    try:
+        return _encoder.encode_lines(values)
+    except _UNWRITABLE:
+        return b"".join([encode(value) + b"\n" for value in values])
 
 
 def clean(text: str) -> str:

@@ -18,6 +18,12 @@ class Caps(msgspec.Struct, frozen=True, kw_only=True):
     max_chars: int = 30_000
     max_bytes: int = 51_200
     max_lines: int = 2_000
+    surely: int = 0
+
+    def __post_init__(self) -> None:
+        """`surely`: characters that fit whatever they are: a line end each, four bytes each."""
+        limits = [n for n in (self.max_chars, self.max_bytes // 4, self.max_lines) if n > 0]
+        msgspec.structs.force_setattr(self, "surely", min(limits, default=sys.maxsize))
 
     @classmethod
     def of(cls, settings: OutputSettings) -> Caps:
@@ -27,11 +33,6 @@ class Caps(msgspec.Struct, frozen=True, kw_only=True):
     def exceeded(self, *, chars: int, size: int, lines: int) -> bool:
         """Whether a text of these measures is more than what fits."""
         return 0 < self.max_chars < chars or 0 < self.max_bytes < size or 0 < self.max_lines < lines
-
-    @property
-    def surely(self) -> int:
-        """Characters that fit whatever they are: a line end each, four bytes each."""
-        return min([n for n in (self.max_chars, self.max_bytes // 4, self.max_lines) if n > 0], default=sys.maxsize)
 
     def exceeded_by(self, text: str) -> bool:
         """Whether `text` is more than what fits."""

@@ -87,14 +87,17 @@ class Fold:
     def _turn_ended(self, event: TurnEnded) -> None:
         self.turn_open = False
         self.failed = 0 if event.status in ("done", "asked_back") else self.failed + 1
-        self._close_waiting()
+        if self._waiting:
+            self._close_waiting()
 
     def _prompt(self, event: Prompt) -> None:
-        self._close_waiting()
+        if self._waiting:
+            self._close_waiting()
         self.messages.append(ChatMessage(role="user", text=event.text))
 
     def _message(self, event: Message) -> None:
-        self._close_waiting()
+        if self._waiting:
+            self._close_waiting()
         self.unsure.clear()
         if not event.text and not event.calls:
             return  # thinking alone: no provider takes a reply without text or calls back
@@ -116,8 +119,9 @@ class Fold:
         self.open_calls[event.id] = (event, False)
 
     def _started(self, event: CallStarted) -> None:
-        if event.id in self.open_calls:
-            self.open_calls[event.id] = (self.open_calls[event.id][0], True)
+        asked = self.open_calls.get(event.id)
+        if asked is not None:
+            self.open_calls[event.id] = (asked[0], True)
 
     def _finished(self, event: CallFinished) -> None:
         self.open_calls.pop(event.id, None)
