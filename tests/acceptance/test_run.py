@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import signal
 import time
@@ -167,6 +168,17 @@ def test_a_continued_session_shows_the_new_turn_alone(cli: Any) -> None:
     second = cli("run", "b", "--json", "--session", "s1").events
     assert second[0]["seq"] == first[-1]["seq"] + 1 and second[0]["turn"] == 2
     assert cli("run", "c", "--session", "s1").out == "two\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_a_turn_that_another_process_keeps_from_starting_is_told_of_once(cli: Any, options: list[str]) -> None:
+    cli.script({"text": "one"})
+    assert cli("run", "a", "--session", "s1").code == 0
+    with open(cli.home / ".local/state/pegboard/sessions/s1/turn.lock", "r+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = cli("run", "b", "--session", "s1", *options)
+    told = done.out if options else done.err
+    assert done.code == 1 and told.count("is running a turn in process") == 1
 
 
 def test_the_prompt_may_come_from_stdin(cli: Any) -> None:

@@ -20,6 +20,7 @@ from pegboard_cli.listing import list_tools, only, tool_lines
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
 from pegboard_cli.terminal import visible
+from pegboard_cli.wrapping import wrapped
 
 if TYPE_CHECKING:
     from pegboard.board import Board
@@ -114,7 +115,7 @@ def help_lines(board: Board, topic: str, styles: Styles, width: int | None) -> l
             styles.bold("Commands"),
             *table_lines([["  " + usage, text] for usage, text in COMMANDS.values()], width=width),
             "",
-            *_NOTES.split("\n"),
+            *(row for line in _NOTES.split("\n") for row in wrapped(line, width)),
             "",
             styles.bold("Tools") + styles.dim("  /help NAME shows one"),
             *table_lines([["  " + name, short] for name, short in tools], width=width),
@@ -178,7 +179,8 @@ def last_exchange(events: Sequence[AnyEvent], styles: Styles) -> list[str]:
     if len(lines) > LAST_LINES:
         head = LAST_LINES // 5
         lines = [*lines[:head], styles.dim(f"… ({len(lines) - LAST_LINES} lines)"), *lines[head - LAST_LINES :]]
-    earlier = [styles.dim(f"({len(starts) - 1} earlier turns)")] if len(starts) > 1 else []
+    before = len(starts) - 1
+    earlier = [styles.dim(f"({before} earlier turn{'' if before == 1 else 's'})")] if before > 0 else []
     return [*earlier, *lines]
 
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pegboard import port
-from pegboard.events import AnyEvent, Note, TurnEnded, TurnStarted
+from pegboard.events import AnyEvent, Note, TurnEnded
 
 from pegboard_cli.app import ERROR, INTERRUPTED, OK
 from pegboard_cli.front import Front, Wishes, opened
@@ -60,16 +60,14 @@ async def _turn(front: Front[Agent], prompt: str) -> TurnEnded:
 
 
 async def _show(front: Front[Agent]) -> None:
-    """Events until our turn is over. Calls that other processes make in this session are theirs to show and answer."""
-    turn: int | None = None
+    """Events until our turn is over. What other processes do in this session meanwhile is theirs to show and answer."""
     async for event in front.agent.events(front.since):
-        if turn is None and isinstance(event, TurnStarted):
-            turn = event.turn
-        if event.turn == turn or isinstance(event, Note):
+        mine = event.turn is not None and event.turn == front.agent.turn
+        if mine or isinstance(event, Note):
             await _put(front, event)
-        elif front.wishes.json:
+        elif front.wishes.json and event.seq is not None:
             _print(front, event)
-        if isinstance(event, TurnEnded) and event.turn == turn:
+        if mine and isinstance(event, TurnEnded):
             return
 
 
