@@ -143,5 +143,6 @@ def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path]) -> Cli:
         )
     (root / ".pegboard").mkdir(parents=True)
     environ = dict(os.environ) | {"PYTHONPATH": str(site), "PEGBOARD_MODEL": "script", "LC_ALL": "C.UTF-8"}
-    environ.pop("NO_COLOR", None)
+    for name in ("NO_COLOR", "COLUMNS", "LINES"):  # a runner of tests may have set them
+        environ.pop(name, None)
     return Cli(root, home, environ)
