@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from pegboard import events, port
 from pegboard.config.schema import LimitSettings
-from pegboard.errors import ConfigError, ModelError
+from pegboard.errors import ConfigError, ModelError, SessionError
 from pegboard.events import ApprovalAsked, CallFinished, TurnEnded, WireCall
 from pegboard.hooks import Fragment, hookimpl
 from pegboard.models import CallPart, EndPart, NotePart, ReplyPart, Request, TextPart, ThinkingPart
@@ -530,3 +530,18 @@ def test_what_was_said_before_a_provider_failed_is_kept(pegboard_board: Any, err
     assert (ended.status, str(error) in (ended.error or "")) == ("error", True)
     said = [event.text for event in board.events if isinstance(event, events.Message)]
     assert said == ["I was about to"]
+
+
+def test_a_turn_ends_when_what_became_of_a_call_cannot_be_written_down(pegboard_board: Any, monkeypatch: Any) -> None:
+    board = pegboard_board(tools=[put], steps=[("put", {"path": "a.py"}), "it is there"])
+    append = board.session.append
+
+    def full(*entries: Any) -> Any:
+        if any(isinstance(entry, CallFinished) for entry in entries):
+            raise SessionError("the session's log could not be written (No space left on device).")
+        return append(*entries)
+
+    monkeypatch.setattr(board.session, "append", full)
+    with pytest.raises(SessionError, match=r"what became of put .* could not be written"):
+        board.prompt()
+    assert len(board.model.requests) == 1, "the model is not told that nothing came of it"

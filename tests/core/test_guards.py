@@ -273,3 +273,67 @@ def test_a_path_that_a_guard_denies_is_not_read(pegboard_board: Any, tmp_path: A
     assert board.call("peek", name="plain").text == "y"
     record = board.call("peek", name="secret")
     assert record.outcome == "error" and "not this" in record.text
+
+
+def gives_in(answer: Any) -> Any:
+    """A guard that answers only when it is told to stop."""
+
+    async def guard(call: Call, touches: list[Touch]) -> Any:
+        try:
+            await asyncio.sleep(100)
+        except asyncio.CancelledError:
+            return answer
+
+    return guard
+
+
+@pytest.mark.parametrize("answer", [None, ASK, True])
+def test_what_a_guard_says_when_it_is_being_stopped_does_not_count(pegboard_board: Any, answer: Any) -> None:
+    board = pegboard_board(tools=[put], guards=[gives_in(answer)], settings={"plugins.guard_timeout": 0.05})
+    record = board.call("put", path="a")
+    assert (record.outcome, record.block, put.ran) == ("blocked", "guard", [])  # type: ignore[attr-defined]
+    assert "did not answer" in record.text
+
+
+def test_a_guard_that_will_not_stop_is_left_behind_and_refuses(pegboard_board: Any) -> None:
+    over = asyncio.Event()
+
+    async def guard(call: Call, touches: list[Touch]) -> None:
+        while not over.is_set():
+            try:
+                await asyncio.sleep(0.2)
+            except asyncio.CancelledError:
+                continue
+
+    board = pegboard_board(tools=[put], guards=[guard], settings={"plugins.guard_timeout": 0.05})
+    first, second = board.call("put", path="a"), board.call("put", path="a")
+    assert (first.block, second.block, put.ran) == ("guard", "guard", [])  # type: ignore[attr-defined]
+    assert "has not ended yet" in second.text
+    over.set()
+    board.run(asyncio.sleep(0.3))
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit(), StopIteration()])
+@pytest.mark.parametrize("make", [raises, raises_later])
+def test_a_guard_cannot_end_the_call_or_the_program(pegboard_board: Any, make: Any, error: BaseException) -> None:
+    board = pegboard_board(tools=[put], guards=[make(error)], own_guards=False)
+    record = board.call("put", path="a")
+    assert (record.outcome, record.block, put.ran) == ("blocked", "guard", [])  # type: ignore[attr-defined]
+    assert "testguard" in record.text
+
+
+def test_a_guard_that_will_not_stop_does_not_keep_the_program_from_ending(pegboard_board: Any) -> None:
+    async def guard(call: Call, touches: list[Touch]) -> None:
+        while True:
+            try:
+                await asyncio.sleep(100)
+            except asyncio.CancelledError:
+                continue
+
+    seat = GuardSeat(guard, owner="stubborn", own=False, timeout=0.05)
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            await seat.slow(Call(id="c1", name="put"), [])
+
+    asyncio.run(main())  # it would wait for ever

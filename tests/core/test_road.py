@@ -496,7 +496,12 @@ def test_what_a_tool_returns_is_text_and_data(pegboard_board: Any, returned: Any
     assert (record.outcome, record.text, record.data) == ("ok", text, data)
 
 
-@pytest.mark.parametrize("returned", [object(), "caf\udce9", Result(text="\ud800", data={"a": "\udcff", 1: object})])
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
+ODD = [object(), "caf\udce9", Result(text="\ud800", data={"a": "\udcff", 1: object}), {"name": "caf\udce9"}, ENDLESS]
+
+
+@pytest.mark.parametrize("returned", ODD, ids=["object", "text", "result", "mapping", "endless"])
 def test_what_cannot_be_written_is_shown_and_the_log_stays_whole(pegboard_board: Any, returned: Any) -> None:
     @tool(pure=True)
     def some() -> Any:
@@ -508,6 +513,20 @@ def test_what_cannot_be_written_is_shown_and_the_log_stays_whole(pegboard_board:
     assert record.outcome == "ok"
     msgspec.json.encode(record)
     assert finished(board).text == record.text
+
+
+def test_what_cannot_even_be_put_into_words_is_an_error_that_says_it_ran(pegboard_board: Any) -> None:
+    class Speechless(msgspec.Struct):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    @tool(pure=True)
+    def some() -> Any:
+        """Return something odd."""
+        return Speechless()
+
+    record = pegboard_board(tools=[some]).call("some")
+    assert record.outcome == "error" and "some ran, and what it returned cannot be shown" in record.text
 
 
 def test_blocks_travel_with_the_record(pegboard_board: Any) -> None:

@@ -34,19 +34,33 @@ class GuardSeat:
         self.is_async = inspect.iscoroutinefunction(guard) or inspect.iscoroutinefunction(type(guard).__call__)
         self.inline = own and not self.is_async
         self._pool: ThreadPoolExecutor | None = None
-        self._overrun: Future[Any] | None = None
+        self._overrun: Future[Any] | asyncio.Future[Any] | None = None
 
     async def slow(self, call: Call, touches: list[Touch]) -> object:
-        """A stranger's guard, or an async one, under the time limit."""
+        """A stranger's guard, or an async one, under the time limit. One that does not end in time is left behind: nothing
+        that it says later, or while it is being stopped, counts.
+
+        Raises:
+            TimeoutError: it did not answer in time.
+        """
         if self._overrun is not None and not self._overrun.done():
             return Deny(f"{self.owner}", "an earlier check by this guard has not ended yet")
+        answer: asyncio.Future[Any]
         if self.is_async:
-            async with asyncio.timeout(self.timeout):
-                return await self.guard(call, touches)  # type: ignore[misc]
-        self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix=f"guard-{self.owner}")
-        self._overrun = self._pool.submit(self.guard, call, touches)
-        async with asyncio.timeout(self.timeout):
-            return await asyncio.wrap_future(self._overrun)
+            answer = self._overrun = asyncio.create_task(_asked(self.guard, call, touches))
+        else:
+            self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix=f"guard-{self.owner}")
+            self._overrun = self._pool.submit(_called, self.guard, call, touches)
+            answer = asyncio.wrap_future(self._overrun)
+        try:
+            done, _ = await asyncio.wait([answer], timeout=self.timeout)
+        except asyncio.CancelledError:
+            answer.cancel()
+            raise
+        if not done:
+            _leave_behind(answer)
+            raise TimeoutError
+        return answer.result()
 
     def close(self) -> None:
         """Let go of the thread; one that never ends is left behind."""
@@ -118,7 +132,46 @@ class Guards:
             seat.close()
 
 
+def _leave_behind(answer: asyncio.Future[Any]) -> None:
+    """Stop waiting for a guard. One that will not be stopped must not keep the loop from closing either."""
+    answer.cancel()
+    if isinstance(answer, asyncio.Task):
+        asyncio.tasks._unregister_task(answer)  # "Extending asyncio": what ends a loop waits for registered tasks
+        answer._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+class _Ended(Exception):
+    """A guard raised what would end a task, or the program: here it is one more failure."""
+
+
+async def _asked(guard: Guard, call: Call, touches: list[Touch]) -> object:
+    """Ask an async guard in a task of its own; what it raises by itself to end that task is a failure like any other."""
+    try:
+        return await guard(call, touches)  # type: ignore[misc]
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _Ended("CancelledError") from error
+    except GeneratorExit as error:
+        if asyncio._get_running_loop() is None:
+            raise  # it was left behind, and is thrown away now
+        raise _Ended("GeneratorExit") from error
+    except (KeyboardInterrupt, SystemExit, StopIteration) as error:  # it cannot end the program
+        raise _Ended(type(error).__name__) from error
+
+
+def _called(guard: Guard, call: Call, touches: list[Touch]) -> object:
+    """The same for a plain guard, in its thread."""
+    try:
+        return guard(call, touches)
+    except (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit, StopIteration) as error:
+        raise _Ended(type(error).__name__) from error
+
+
 def _failed(seat: GuardSeat, error: BaseException) -> Deny:
+    if isinstance(error, _Ended) and error.__cause__ is not None:
+        error = error.__cause__
     log_failure(f"the guard {seat.owner!r} raised", error)
     place = place_in(error, getattr(seat.guard, "__module__", ""))
     return Deny(f"{seat.owner}: failed", f"the guard raised {type(error).__name__}: {error}{place}")

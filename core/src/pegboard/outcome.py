@@ -12,13 +12,14 @@ import msgspec
 
 from pegboard.blocks import AnyBlock
 from pegboard.calls import Answer, BlockName, Decision, Result, Touch, Why
-from pegboard.errors import Interrupted
+from pegboard.errors import Interrupted, ToolError
 from pegboard.kit.output import Caps, cap_text
 from pegboard.wire import clean, encode, writable
 
 if TYPE_CHECKING:
     from pegboard.running import Grant
 
+_DEEPEST = 16  # levels of a value that JSON has no form for
 DATA_BYTES = 8
 """A result's data may take this many times the bytes its text may: it is for programs, and JSON is wordier."""
 
@@ -49,7 +50,7 @@ def product_of(returned: Any, grant: Grant, caps: Caps) -> Product:
     ignored = ignored_text(grant.tool.name, grant.dropped, grant.tool.shape.names) if grant.dropped else ""
     if type(returned) is str and grant.sink is None and declared.note is None and len(returned) < caps.surely:
         return Product(text=clean(returned) + ignored)
-    text, value, blocks = _parts(returned)
+    text, value, blocks = _said(returned, grant.tool.name)
     text = clean(text)
     data, size = _plain(value)
     allowed = _doubled(caps) if declared.pages else caps
@@ -100,6 +101,23 @@ def _parts(returned: Any) -> tuple[str, Any, list[AnyBlock]]:
                 return msgspec.json.encode(returned).decode(), returned, []
             except TypeError:
                 return str(returned), None, []
+            except (ValueError, OverflowError, RecursionError, msgspec.MsgspecError):
+                shown = writable(returned, _DEEPEST)
+                return encode(shown).decode(), shown, []
+
+
+def _said(returned: Any, tool: str) -> tuple[str, Any, list[AnyBlock]]:
+    """The parts of what a tool returned.
+
+    Raises:
+        ToolError: it cannot be put into words; the tool ran all the same."""
+    try:
+        return _parts(returned)
+    except (Exception, SystemExit) as error:  # isolates tools: what they return may fail when it is shown
+        raise ToolError(
+            f"{tool} ran, and what it returned cannot be shown ({type(error).__name__}: {error}). What it changed stands; "
+            "do not repeat it before you have looked."
+        ) from error
 
 
 def _note(judge: Any, returned: Any) -> str | None:

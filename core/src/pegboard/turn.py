@@ -18,7 +18,7 @@ from pegboard.reply import Nonsense
 from pegboard.wire import clean
 
 EMPTY = "Your reply was empty. Answer, or make a call."
-BROKEN = "The connection broke in the middle of your reply. What came of it stands above; go on from there."
+BROKEN = "Your reply was broken off in the middle. What came of it stands above; go on from there."
 
 
 class Turn:
@@ -82,7 +82,7 @@ class Turn:
         return (
             f"Before this request a turn ended in the middle of a call that had been started: {calls}. What it did is "
             "not known. Look at the state of things before you do anything like it again. "
-            f"This is attempt {fold.failed + 1}."
+            f"This is attempt {fold.failed + 1}, counted from the last turn that came to its end."
         )
 
     def _time(self) -> asyncio.TimerHandle | None:
@@ -191,6 +191,10 @@ class Turn:
             record = await self._loop.road.travel(
                 Call(id=call.id, name=call.name, arguments=call.arguments), self._loop.lane, turn=self.number
             )
+            if call.id in self._session.fold.open_calls:
+                raise SessionError(
+                    f"what became of {call.name} ({call.id}) could not be written into the session's log: {record.text}"
+                )
             if self._repeats.made(identity, record.outcome) == TOLD:
                 third.append(call)
         if third:
