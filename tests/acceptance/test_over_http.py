@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +169,81 @@ def test_a_key_is_nowhere_to_be_read(cli: Any, model_server: ModelServer, reply:
     assert model_server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     said = done.out + done.err + cli.log("s")
     assert "secret-of" not in said
-    assert "httpcore2" in done.err, "--debug shows no log lines"
+    assert "pegboard_openai" in done.err, "--debug shows no log lines"
+
+
+def test_calls_of_tools_by_impossible_names_do_not_end_a_session(ask: Any, model_server: ModelServer) -> None:
+    """Endpoints refuse a history with such a name, and would refuse it for good."""
+    model_server.say(Reply(calls=[("functions.läs\x1b", {}), ("n" * 3000, {})]), Reply(text="I see"))
+    done = ask("hello", "--session", "s")
+    assert (done.code, last(done)["text"]) == (0, "I see")
+    sent = model_server.completions[1]["messages"]
+    names = [call["function"]["name"] for message in sent for call in message.get("tool_calls", ())]
+    assert names == ["functions_l_s_", "n" * 64]
+
+
+@pytest.mark.parametrize("depth", [101, 600, 50_000])
+def test_arguments_too_deep_to_be_gone_through_are_refused_and_the_session_can_be_exported(
+    ask: Any, cli: Any, model_server: ModelServer, depth: int
+) -> None:
+    deep = '{"path":' + "[" * depth + "]" * depth + "}"
+    model_server.say(Reply(calls=[("read_file", deep)], piece=10_000), Reply(text="I see"))
+    done = ask("hello", "--session", "s")
+    assert [event["block"] for event in of(done, "call_finished")] == ["invalid_arguments"]
+    assert (done.code, last(done)["text"]) == (0, "I see")
+    for form in ("markdown", "json"):
+        exported = cli("sessions", "export", "s", "--format", form)
+        assert (exported.code, exported.err) == (0, "")
+
+
+@pytest.mark.parametrize("form", ["markdown", "json"])
+def test_a_log_that_holds_deep_arguments_can_be_exported(
+    ask: Any, cli: Any, model_server: ModelServer, form: str
+) -> None:
+    model_server.say(Reply(calls=[("read_file", {"path": "a.txt"})]))
+    ask("hello", "--session", "s")
+    (log,) = cli.home.rglob("sessions/s/events.jsonl")
+    written = log.read_text("utf-8")
+    assert written.count('{"path":"a.txt"}') == 2
+    log.write_text(written.replace('{"path":"a.txt"}', '{"path":' + "[" * 600 + "]" * 600 + "}"), "utf-8")
+    exported = cli("sessions", "export", "s", "--format", form)
+    assert (exported.code, exported.err) == (0, "")
+    assert "[" * 600 in exported.out
+
+
+def test_one_piece_of_text_beyond_the_limit_of_a_reply_is_cut_there(ask: Any, model_server: ModelServer) -> None:
+    model_server.say(Reply(text="a" * 9_000_000, piece=9_000_000))
+    done = ask("hello")
+    assert done.code == 1
+    assert len(last(done)["text"]) == len(of(done, "message")[0]["text"]) == 8_388_608
+    assert sum(len(event["text"]) for event in of(done, "text")) == 8_388_608
+    assert "longer than 8,388,608 characters" in last(done)["error"]
+
+
+def test_a_key_that_cannot_be_sent_is_refused_by_its_variable(ask: Any, model_server: ModelServer) -> None:
+    done = ask("hello", OPENAI_API_KEY="sk-one-line\nsk-another-line")
+    assert (done.code, model_server.requests) == (2, [])
+    assert "OPENAI_API_KEY" in done.err
+    assert "-line" not in done.out + done.err
+
+
+@pytest.mark.parametrize("json", ["--json", ""])
+def test_an_answer_to_a_closed_stdout_is_lost_and_that_is_a_failure(
+    cli: Any, model_server: ModelServer, json: str
+) -> None:
+    served = cli.environ | {"PEGBOARD_MODEL": "openai/m", "OPENAI_BASE_URL": model_server.base_url}
+    line = f'exec "$0" run {json} hello >&-'
+    ended = subprocess.run(
+        ["sh", "-c", line, Path(sys.executable).with_name("pegboard")],
+        cwd=cli.root,
+        env=served,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert ended.returncode == 1
+    assert "stdout was closed" in ended.stderr
+    assert len(model_server.completions) == 1
 
 
 def test_an_unknown_model_is_told_with_those_there_are(ask: Any, model_server: ModelServer) -> None:
@@ -271,7 +347,7 @@ def test_models_asks_every_endpoint_when_told_to_and_survives_those_that_are_gon
     assert done.code == 0
     assert "offline answers: model is set (environment" in done.out
     assert "gate/stated\n  gate/scripted\n" in done.out
-    assert "was lost" in done.out
+    assert "cannot be reached" in done.out
 
 
 def test_models_says_why_nothing_answers(cli: Any) -> None:

@@ -155,7 +155,7 @@ class Asking:
                 len(kept), f", and its {len(kept)} finished calls are run"
             )
             why = str(reply.broken).split(". ")[0]  # what comes after it is advice, for when the turn ends so
-            self.note(f"the connection to the model broke ({why}); what it had said is kept{calls}")
+            self.note(f"the model's reply broke off ({why.removesuffix('.')}); what it had said is kept{calls}")
         self._breaks = self._breaks + 1 if reply.broken else 0
         return kept
 

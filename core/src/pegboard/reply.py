@@ -15,6 +15,8 @@ from pegboard.wire import clean, encode
 
 MAX_CHARS = 8 * 1024 * 1024
 """A reply that grows beyond this is no reply: no model writes that much, and it would have to be kept in memory."""
+MAX_DEPTH = 100
+"""Arguments with more lists and objects in one another are kept as their text, which no tool takes."""
 MAX_NAME = 200
 _CALL_CHARS = 1024
 _BREATH = 64
@@ -52,30 +54,39 @@ class Reply:
         """Whether anything came that is worth keeping."""
         return bool(self.texts or self.thoughts or self.calls)
 
-    def take(self, part: ReplyPart) -> None:
-        """Add a part.
+    @property
+    def overlong(self) -> bool:
+        """Whether it came to more than is kept."""
+        return self.chars > MAX_CHARS
+
+    def take(self, part: ReplyPart) -> ReplyPart:
+        """Add a part, as far as there is room for it. Returns what was added of it.
 
         Raises:
-            Nonsense: it is none, or the reply has no end.
+            Nonsense: it is none.
         """
+        room = MAX_CHARS - self.chars
         match part:
             case TextPart(text=str(text)):
-                self.texts.append(text)
                 self.chars += len(text)
+                part = part if len(text) <= room else TextPart(text[:room])
+                self.texts.append(part.text)
             case ThinkingPart(text=str(text)):
-                self.thoughts.append(text)
                 self.chars += len(text)
+                part = part if len(text) <= room else ThinkingPart(text[:room])
+                self.thoughts.append(part.text)
             case CallPart(call=WireCall(id=str(), name=str()) as call):
-                self.calls.append(_sound(call))
-                self.chars += _CALL_CHARS + (len(call.arguments) if isinstance(call.arguments, str) else 0)
+                sent = encode(call.arguments)
+                self.chars += _CALL_CHARS + len(sent)
+                if not self.overlong:
+                    self.calls.append(_sound(call, sent))
             case NotePart(text=str()):
                 self.chars += _CALL_CHARS
             case EndPart():
                 self.end = part
             case _:
                 raise Nonsense(f"it yielded a {type(part).__name__} that is no part of a reply")
-        if self.chars > MAX_CHARS:
-            raise Nonsense(f"its reply was longer than {MAX_CHARS:,} characters and had not ended")
+        return part
 
 
 async def read(parts: AsyncIterator[ReplyPart], reply: Reply, hear: Callable[[ReplyPart], None]) -> None:
@@ -89,8 +100,9 @@ async def read(parts: AsyncIterator[ReplyPart], reply: Reply, hear: Callable[[Re
         async for part in parts:
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError  # the provider has swallowed it, and goes on
-            reply.take(part)
-            hear(part)
+            hear(reply.take(part))
+            if reply.overlong:
+                raise Nonsense(f"its reply was longer than {MAX_CHARS:,} characters and had not ended")
             if reply.end is not None:
                 return
             count += 1
@@ -103,10 +115,26 @@ async def read(parts: AsyncIterator[ReplyPart], reply: Reply, hear: Callable[[Re
 
 
 def plain(value: Any) -> Any:
-    """A value as it will be read back from the log, so that a resumed session sends what this one sends."""
-    return msgspec.json.decode(encode(value))
+    """A value as it will be read back from the log, so that a resumed session sends what this one sends; None for one
+    with more than MAX_DEPTH levels."""
+    made = msgspec.json.decode(encode(value))
+    return None if _too_deep(made) else made
 
 
-def _sound(call: WireCall) -> WireCall:
-    """A call with a name of sane length, and arguments that the log can hold."""
-    return WireCall(id=call.id, name=clean(call.name)[:MAX_NAME], arguments=plain(call.arguments))
+def _sound(call: WireCall, sent: bytes) -> WireCall:
+    """A call with a name of sane length, and arguments (`sent` as JSON) that whoever goes through the log can hold."""
+    arguments = msgspec.json.decode(sent)
+    if _too_deep(arguments):
+        arguments = sent.decode()
+    return WireCall(id=call.id, name=clean(call.name)[:MAX_NAME], arguments=arguments)
+
+
+def _too_deep(value: Any) -> bool:
+    """Whether there are more than MAX_DEPTH levels. Level by level: it must not go as deep itself."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        holders = [one for one in level if isinstance(one, dict | list)]
+        if not holders:
+            return False
+        level = [inner for one in holders for inner in (one.values() if isinstance(one, dict) else one)]
+    return True

@@ -17,7 +17,7 @@ from pegboard.models import ProviderSettings
 from pegboard_openai import endpoint as endpoint_module
 from pegboard_openai.chat import OpenAIProvider
 from pegboard_openai.endpoint import endpoint, is_loopback
-from scripted_model import ModelServer
+from scripted_model import ModelServer, Reply
 
 
 def at(environ: dict[str, str] | None = None, **table: Any) -> Any:
@@ -165,6 +165,49 @@ def _runs(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.parametrize("key", ["sk-secret-1\nsk-secret-2", "sk-sécret-1", "sk-secret-1\x7f"])
+def test_a_key_that_cannot_be_sent_is_refused_at_the_start_and_not_repeated(key: str) -> None:
+    settings = ProviderSettings(name="x", base_url="https://h/v1", api_key_env="MY_KEY")
+    with pytest.raises(ConfigError, match="MY_KEY") as caught:
+        endpoint(settings, {"MY_KEY": key})
+    assert "secret-" not in str(caught.value) and "cret-1" not in str(caught.value)
+
+
+def test_a_secret_is_taken_out_however_it_is_spelled() -> None:
+    made = endpoint(ProviderSettings(name="x", base_url="https://h/v1", api_key_env="K"), {"K": "a\\b'secret"})
+    for text in ("a\\b'secret", repr("a\\b'secret"), repr(b"Bearer a\\b'secret")):
+        assert "secret" in text
+        assert "b'secret" not in made.clean(text)
+
+
+@pytest.mark.parametrize("tail", ["?tenant=open-sesame&x=", "/?tenant=open-sesame&x="])
+async def test_a_query_of_the_address_goes_behind_every_path_and_is_not_shown(
+    talk: Any, model_server: ModelServer, tail: str
+) -> None:
+    said = talk(base_url=model_server.base_url + tail)
+    await said.ask()
+    await said.provider.models()
+    assert [seen.path for seen in model_server.requests] == [
+        "/v1/chat/completions?tenant=open-sesame&x=",
+        "/v1/models?tenant=open-sesame&x=",
+    ]
+    model_server.say(Reply(body="<html>open-sesame</html>", headers={"Content-Type": "text/html"}))
+    with pytest.raises(ModelError) as caught:
+        await said.ask()
+    assert "sesame" not in str(caught.value)
+
+
+async def test_no_log_line_holds_an_address_or_headers_of_an_answer(
+    talk: Any, model_server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    cookie = {"Set-Cookie": "session=hush-1", "Content-Type": "text/html"}
+    model_server.say(Reply(body="<html>log in</html>", headers=cookie))
+    with caplog.at_level(logging.DEBUG), pytest.raises(ModelError):
+        await talk(base_url=f"{model_server.base_url}?k=hush-2").ask()
+    assert f"127.0.0.1:{model_server.port} answered 200" in caplog.text
+    assert "hush" not in caplog.text
 
 
 async def test_no_secret_is_in_the_log_lines(

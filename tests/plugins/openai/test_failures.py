@@ -85,7 +85,7 @@ async def test_an_endpoint_that_says_nothing_counts_as_lost(talk: Any, model_ser
 
 async def test_a_server_of_this_machine_that_does_not_run_is_told_of_at_once(talk: Any) -> None:
     said = talk(base_url="http://127.0.0.1:1/v1")
-    with pytest.raises(ModelError, match=r"127\.0\.0\.1:1 was lost.*Check that the endpoint runs"):
+    with pytest.raises(ModelError, match=r"127\.0\.0\.1:1 cannot be reached.*Check that the endpoint runs"):
         await said.ask()
     assert said.waits == []
 
@@ -106,6 +106,47 @@ async def test_an_error_told_within_the_stream_keeps_what_was_said(talk: Any, mo
     with pytest.raises(ModelError, match=r"broke off.*upstream is down"):
         await said.ask()
     assert said.text == "half"
+
+
+async def test_an_event_of_kind_error_is_one_and_its_message_is_shown(talk: Any, model_server: ModelServer) -> None:
+    event = 'event: error\ndata: {"message": "bad things"}'
+    model_server.say(Reply(chunks=['{"choices": []}\n\n' + event]), Reply(text="ok"))
+    said = talk()
+    await said.ask()
+    assert said.text == "ok"
+    model_server.say(*[Reply(chunks=['{"choices": []}\n\n' + event])] * 5)
+    with pytest.raises(ModelError, match="bad things"):
+        await said.ask()
+
+
+async def test_an_error_that_is_a_plain_text_is_shown(talk: Any, model_server: ModelServer) -> None:
+    model_server.say(*[Reply(chunks=[{"error": "out of memory"}])] * 5)
+    with pytest.raises(ModelError, match="out of memory"):
+        await talk().ask()
+
+
+async def test_a_proxy_that_cannot_be_reached_is_named_without_its_login(talk: Any) -> None:
+    said = talk(proxy="http://me:hush-hush@127.0.0.1:1")
+    with pytest.raises(ModelError, match=r"cannot be reached through the proxy 127\.0\.0\.1:1 ") as caught:
+        await said.ask()
+    assert "hush" not in str(caught.value)
+
+
+async def test_the_environments_proxy_is_named(talk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://me:hush-hush@127.0.0.1:1")
+    said = talk(base_url="http://models.example/v1", api_key_env="")
+    with pytest.raises(ModelError, match=r"models\.example cannot be reached through the proxy 127\.0\.0\.1:1 "):
+        await said.ask()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("1e9", "more than a year"), ("1000000000", "more than a year"), ("90000", "25 hours"), ("900000", "10 days")],
+)
+async def test_a_long_rest_is_told_in_words(talk: Any, model_server: ModelServer, asked: str, told: str) -> None:
+    model_server.say(Reply(status=429, headers={"Retry-After": asked}))
+    with pytest.raises(ModelError, match=f"left alone for {told}"):
+        await talk().ask()
 
 
 FULL = {

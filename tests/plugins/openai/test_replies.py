@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from pegboard.errors import ModelError
 from pegboard.events import WireCall
 from pegboard.models import CallPart, ChatMessage, EndPart, Request, ToolReply
+from pegboard_openai import stream
 from pegboard_openai.assembly import Assembly, BrokenOff, Halves
 from scripted_model import ModelServer, Reply
 
@@ -133,7 +135,7 @@ async def test_a_call_cut_off_by_a_limit_is_left_out_and_said(
     assert "erase was left out" in said.notes[0]
 
 
-@pytest.mark.parametrize("after", [3, 6, 9])
+@pytest.mark.parametrize("after", [3, 6, 8])
 async def test_a_stream_that_breaks_keeps_whole_calls_and_runs_no_unfinished_one(
     talk: Any, model_server: ModelServer, after: int
 ) -> None:
@@ -164,6 +166,98 @@ async def test_a_stream_without_done_is_whole_when_it_says_why_it_finished(
     said = talk()
     await said.ask()
     assert said.text == "all"
+
+
+@pytest.mark.parametrize("end", [{"break_after": 9, "pause": 0.01}, {"hang_after": 9}, {"done": False}])
+async def test_a_reply_that_said_why_it_finished_is_whole_whatever_becomes_of_the_line(
+    talk: Any, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, end: dict[str, Any]
+) -> None:
+    """Eight chunks and the one with the finish reason; that with the token counts never comes."""
+    monkeypatch.setattr(stream, "LAST", 0.2)
+    model_server.say(Reply(text="so: ", calls=[("look", {"a": 1}), ("erase", {"path": "x"})], **end))
+    said = talk()
+    async with asyncio.timeout(20):  # and not its 300 s of silence
+        await said.ask()
+    assert [part.call.name for part in said.of(CallPart)] == ["look", "erase"]
+    assert len(said.of(EndPart)) == 1
+    assert (said.text, said.notes, len(model_server.completions)) == ("so: ", [], 1)
+
+
+async def test_token_counts_after_the_finish_reason_are_waited_for(talk: Any, model_server: ModelServer) -> None:
+    model_server.say(Reply(text="all", piece=3, pause=0.05))
+    said = talk()
+    await said.ask()
+    assert said.of(EndPart)[0].input == 10
+
+
+async def test_a_reply_that_finishes_with_an_error_is_not_whole(talk: Any, model_server: ModelServer) -> None:
+    model_server.say(Reply(text="half", finish="error"))
+    said = talk()
+    with pytest.raises(ModelError, match=r"broke off.*ended its reply with an error"):
+        await said.ask()
+    assert said.text == "half"
+
+
+def read(*parts: bytes) -> list[Any]:
+    """The chunks of a stream that comes in these parts."""
+
+    async def give() -> AsyncIterator[bytes]:
+        for part in parts:
+            yield part
+
+    async def take() -> list[Any]:
+        return [chunk async for chunk in stream.chunks(give(), Assembly())]
+
+    return asyncio.run(take())
+
+
+@given(st.data(), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+def test_a_stream_cut_anywhere_is_read_the_same(data: st.DataObject, end: str, mark: bool) -> None:
+    lines = [
+        ": hello",
+        "",
+        'data: {"a":',
+        "id: 3",
+        'data:"é🙂"}',
+        "",
+        "event: x",
+        "data: [1]",
+        "",
+        "data: [DONE]",
+        "",
+        "",
+    ]
+    sent = ("\ufeff" * mark).encode() + end.join(lines[2 * mark :]).encode()
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(sent)), max_size=6)))
+    parts = [sent[at:to] for at, to in zip([0, *cuts], [*cuts, len(sent)], strict=True)]
+    assert read(*parts) == [{"a": "é🙂"}, [1]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"data: {nonsense\n\n", b"data: \xff\n\n", b"data: " + b"[" * 200_000 + b"\n\n"],
+    ids=["json", "utf8", "deep"],
+)
+def test_what_is_no_json_is_told_as_that(line: bytes) -> None:
+    with pytest.raises(stream.Unreadable):
+        read(line)
+
+
+def test_a_line_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "MOST_LINE", 1000)
+    with pytest.raises(stream.Unreadable, match="more than 1,000 bytes"):
+        read(*[b"x" * 100] * 11)
+
+
+@pytest.mark.parametrize("nonsense", ["{nonsense", "[" * 200_000], ids=["json", "deep"])
+async def test_lines_that_are_no_json_before_the_first_word_are_asked_for_again(
+    talk: Any, model_server: ModelServer, nonsense: str
+) -> None:
+    model_server.say(Reply(chunks=[nonsense]), Reply(text="ok"))
+    said = talk()
+    await said.ask()
+    assert said.text == "ok"
+    assert "cannot be read" in said.notes[0]
 
 
 async def test_a_server_that_does_not_stream_is_understood(talk: Any, model_server: ModelServer) -> None:
@@ -272,6 +366,30 @@ async def test_the_history_goes_out_in_the_apis_form(talk: Any, model_server: Mo
     assert all(len(id) == 9 and id.isalnum() for id in ids)
     assert all(isinstance(json.loads(call["function"]["arguments"]), dict) for call in assistant["tool_calls"])
     assert (first["content"], bool(second["content"])) == ("seen", True)
+
+
+@pytest.mark.parametrize(
+    ("called", "sent"),
+    [
+        ("read_file", "read_file"),
+        ("functions.read_file", "functions_read_file"),
+        ("läs fil", "l_s_fil"),
+        ("a\x1b[31m\n", "a__31m_"),
+        ("n" * 300, "n" * 64),
+        ("", "_"),
+    ],
+)
+async def test_a_name_that_no_endpoint_would_take_does_not_go_back(
+    talk: Any, model_server: ModelServer, called: str, sent: str
+) -> None:
+    call = WireCall(id="c1", name=called, arguments={})
+    refused = ToolReply(id="c1", name=called, text="no such tool", outcome="blocked")
+    await talk().ask(
+        ChatMessage(role="user", text="hi"),
+        ChatMessage(role="assistant", calls=[call]),
+        ChatMessage(role="tool", reply=refused),
+    )
+    assert model_server.completions[0]["messages"][-2]["tool_calls"][0]["function"]["name"] == sent
 
 
 async def test_what_a_thinking_endpoint_needs_back_goes_back_within_the_turn(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pegboard.models import Provider, ProviderKind, ProviderSettings
 
-from pegboard_openai.options import KEY, Options
+from pegboard_openai.options import KEY, URL, Options
 
 __all__ = ["Options", "provider"]
 
@@ -18,5 +18,5 @@ def _make(settings: ProviderSettings) -> Provider:
     return OpenAIProvider(settings)
 
 
-provider = ProviderKind(make=_make, key_env=KEY, default_model="gpt-5", loopback=True, options=Options)
+provider = ProviderKind(make=_make, key_env=KEY, url_env=URL, default_model="gpt-5", loopback=True, options=Options)
 """What the entry point names."""

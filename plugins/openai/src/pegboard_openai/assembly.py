@@ -17,6 +17,7 @@ from pegboard.models import CallPart, EndPart, NotePart, ReplyPart, TextPart, Th
 from pegboard_openai.messages import OURS
 
 MOST_CALLS = 128
+MOST_NAME = 200
 MOST_ARGUMENTS = 8_000_000
 """Characters of one call's arguments."""
 
@@ -27,7 +28,7 @@ _CUT = {
 
 
 class BrokenOff(Exception):
-    """The stream ended before the reply was whole."""
+    """The stream ended before the reply was whole; its text, if any, says why."""
 
 
 @dataclass(slots=True)
@@ -61,8 +62,18 @@ class Assembly:
         self._details: list[Any] = []
         self._text, self._thinking = Halves(), Halves()
 
+    @property
+    def finished(self) -> bool:
+        """Whether a chunk has said why the reply finished."""
+        return self._finish is not None
+
     def take(self, chunk: Any) -> Iterator[ReplyPart]:
-        """The parts that a chunk completes. What is not of the expected shape is passed over."""
+        """The parts that a chunk completes. What is not of the expected shape is passed over.
+
+        Raises:
+            BrokenOff: the chunk says that the reply ended with an error.
+            ModelError: a call, or the number of calls, is beyond all measure.
+        """
         if not isinstance(chunk, dict):
             return
         if isinstance(usage := chunk.get("usage"), dict):
@@ -75,6 +86,8 @@ class Assembly:
         if isinstance(delta, dict):
             yield from self._delta(delta)
         if isinstance(finish := choice.get("finish_reason"), str) and finish:
+            if finish == "error":
+                raise BrokenOff("it ended its reply with an error")
             self._finish = finish
 
     def end(self) -> Iterator[ReplyPart]:
@@ -88,7 +101,7 @@ class Assembly:
         yield from self._rest()
         left = self._calls[self._given :]
         if self._finish in _CUT:
-            lost = f"; the unfinished call of {left[-1].name} was left out" if left and left[-1].name else ""
+            lost = f"; the unfinished call of {clean(left[-1].name)} was left out" if left and left[-1].name else ""
             yield NotePart(_CUT[self._finish] + lost)
             left = left[:-1]
         yield from (self._part(call) for call in left if call.name)
@@ -135,7 +148,7 @@ class Assembly:
                 raise ModelError(f"the model asked for more than {MOST_CALLS} calls at once; the reply was given up.")
         call.id = call.id or id
         if name and name != call.name:
-            call.name += name
+            call.name = (call.name + name)[:MOST_NAME]
         if isinstance(given, str):
             call.text += given
         elif given is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import importlib
+import logging
 import os
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -15,9 +16,10 @@ from pegboard.errors import ModelError
 from pegboard.models import NotePart, ProviderSettings, ReplyPart, Request
 
 from pegboard_openai.assembly import Assembly, BrokenOff
-from pegboard_openai.endpoint import endpoint, own_options
-from pegboard_openai.failures import Failure, broken_off, from_answer, lost
+from pegboard_openai.endpoint import endpoint, own_options, proxy_of
+from pegboard_openai.failures import Failure, broken_off, from_answer, lost, span
 from pegboard_openai.messages import body
+from pegboard_openai.stream import ToldError, Unreadable, chunks
 
 if TYPE_CHECKING:
     import openai
@@ -29,6 +31,9 @@ LONGEST_WAIT = 60.0
 
 LISTING = 10.0
 NAMED = 10
+
+
+_LOG = logging.getLogger(__name__)
 
 
 class _Failed(Exception):
@@ -104,6 +109,7 @@ class OpenAIProvider:
 
         assembly = Assembly()
         began = False
+        _LOG.debug("asking %s for a reply to %d messages", self._endpoint.host, len(request.messages))
         try:
             stream = await client.post(
                 "/chat/completions",
@@ -114,28 +120,31 @@ class OpenAIProvider:
             )
             async with stream:
                 kind = stream.response.headers.get("content-type", "text/event-stream").partition(";")[0].strip()
-                chunks = stream if kind == "text/event-stream" else self._plain(stream.response, kind)
-                async for chunk in chunks:
+                _LOG.debug("%s answered %d with %s", self._endpoint.host, stream.response.status_code, kind)
+                streams = kind == "text/event-stream"
+                came = (
+                    chunks(stream.response.aiter_bytes(), assembly) if streams else self._plain(stream.response, kind)
+                )
+                async for chunk in came:
                     began = True
                     for part in assembly.take(chunk):
                         yield part
             for part in assembly.end():
                 yield part
-        except BrokenOff:
-            reason = "it ended without saying that it was whole" if began else "it answered nothing"
+        except BrokenOff as broken:
+            reason = str(broken) or ("it ended without saying that it was whole" if began else "it answered nothing")
             raise _Failed(lost(self._endpoint, reason)) from None
         except openai.APIStatusError as error:
             raise _Failed(self._from_answer(error.status_code, error.body, error.response.headers)) from None
         except openai.APIConnectionError as error:
             raise _Failed(self._lost(error)) from None
-        except openai.APIError as error:  # told of within a stream
-            raise _Failed(self._from_answer(None, error.body or {"message": error.message}, {})) from None
+        except ToldError as error:
+            raise _Failed(self._from_answer(None, error.told, {})) from None
         except (httpx2.HTTPError, httpx2.StreamError) as error:
             raise _Failed(self._lost(error)) from None
-        except ValueError as error:  # a line of the stream that is no JSON, or no UTF-8
-            raise _Failed(
-                lost(self._endpoint, f"its answer cannot be read: {type(error).__name__}", again=False)
-            ) from None
+        except (Unreadable, ValueError) as error:
+            what = str(error) if isinstance(error, Unreadable) else type(error).__name__
+            raise _Failed(lost(self._endpoint, f"its answer cannot be read: {what}")) from None
 
     async def _plain(self, response: Any, kind: str) -> AsyncIterator[Any]:
         """An answer that is no stream: the whole reply as JSON, or the page of something else."""
@@ -197,7 +206,7 @@ class OpenAIProvider:
     async def _with_models(self, failure: Failure) -> ModelError:
         """The error; where the model is not known, with the names of those that are."""
         if failure.wait is not None and failure.again and failure.wait > LONGEST_WAIT:
-            return ModelError(f"{failure.error} It asks to be left alone for {failure.wait:.0f} s.")
+            return ModelError(f"{failure.error} It asks to be left alone for {span(failure.wait)}.")
         if failure.status != 404 and "model" not in failure.text.lower():
             return failure.error
         if type(failure.error) is not ModelError or failure.status not in (400, 404):
@@ -252,5 +261,9 @@ class OpenAIProvider:
         cause = error.__cause__ or error
         reason = str(cause) or type(cause).__name__
         # A server on this machine that does not listen will not begin to by being asked again.
+        reached = not isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout)
         absent = isinstance(cause, httpx2.ConnectError) and self._endpoint.loopback
-        return lost(self._endpoint, reason, again=not absent)
+        proxy = (
+            None if reached and not isinstance(cause, httpx2.ProxyError) else proxy_of(self._endpoint, self._settings)
+        )
+        return lost(self._endpoint, reason, again=not absent, reached=reached, proxy=proxy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 
 import httpx2
@@ -22,12 +23,19 @@ _SENT = frozenset(
 """Headers that go out besides the configured ones: the SDK's own would tell of the machine, and of other accounts."""
 
 
+_TALKERS = ("httpx2", "httpcore2", "openai")
+"""Loggers whose debug lines hold whole addresses, headers of answers, and requests: what endpoints hand out as secrets."""
+
+
 def client(endpoint: Endpoint, settings: ProviderSettings, key: str | None) -> openai.AsyncOpenAI:
     """A client that dials this endpoint and nothing else: no redirects, no retries of its own.
 
     Raises:
         ConfigError: the proxy or the certificates cannot be used.
     """
+    for talker in map(logging.getLogger, _TALKERS):
+        if talker.level == logging.NOTSET:  # a program that has set it has chosen
+            talker.setLevel(logging.WARNING)
     ours = {name.lower() for name in endpoint.headers}
     accounts = {"openai-organization", "openai-project"} if endpoint.official else set()
 
@@ -53,12 +61,13 @@ def client(endpoint: Endpoint, settings: ProviderSettings, key: str | None) -> o
             f"{endpoint.clean(str(error))}); nothing was sent"
         ) from None
     version = own_options(settings).api_version
+    query = endpoint.query | ({"api-version": version} if version else {})
     return openai.AsyncOpenAI(
         api_key=key or "none",
         admin_api_key="",
         base_url=endpoint.base_url,
         default_headers=endpoint.headers,
-        default_query={"api-version": version} if version else None,
+        default_query=query or None,
         max_retries=0,
         http_client=http,
     )

@@ -10,13 +10,13 @@ import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pegboard.errors import ConfigError, ModelError
 from pegboard.models import ProviderSettings
 from pegboard.providers import key_variable
 
-from pegboard_openai.options import KEY, Options
+from pegboard_openai.options import KEY, URL, Options
 
 BASE_URL = "https://api.openai.com/v1"
 COMMAND_LIMIT = 20.0
@@ -28,7 +28,9 @@ _SHORTEST_SECRET = 6
 
 @dataclass(kw_only=True)
 class Endpoint:
-    """One endpoint. `key_source`: what a person would look at when the key is refused. `secrets`: never shown."""
+    """One endpoint. `key_source`: what a person would look at when the key is refused. `secrets`: never shown.
+
+    `query`: what stood behind a `?` in its address, and goes out behind every path."""
 
     name: str
     base_url: str
@@ -39,12 +41,14 @@ class Endpoint:
     key_command: list[str] | None
     key_source: str
     headers: dict[str, str]
+    query: dict[str, str] = field(default_factory=dict, repr=False)
     secrets: set[str] = field(default_factory=set, repr=False)
 
     def clean(self, text: str) -> str:
         """A text without this endpoint's secrets."""
         for secret in sorted(self.secrets, key=len, reverse=True):
-            text = text.replace(secret, "[secret]")
+            for form in (secret, repr(secret)[1:-1], repr(secret.encode("utf-8", "replace"))[2:-1]):
+                text = text.replace(form, "[secret]")
         return text
 
     async def api_key(self) -> str | None:
@@ -63,15 +67,15 @@ def endpoint(settings: ProviderSettings, environ: Mapping[str, str]) -> Endpoint
     """Where `[providers.NAME]` leads; without a table, OpenAI itself or what OPENAI_BASE_URL says.
 
     Raises:
-        ConfigError: an address that is none, a variable that is not set.
+        ConfigError: an address that is none, a variable that is not set, a key that cannot be sent.
     """
     name = settings.name
-    base_url = settings.base_url or (environ.get("OPENAI_BASE_URL") if name == "openai" else None)
+    base_url = settings.base_url or (environ.get(URL) if name == "openai" else None)
     if not base_url and name != "openai":
         raise ConfigError(f"[providers.{name}]: base_url is missing; nothing was started. Set the endpoint's address.")
-    base_url = (base_url or BASE_URL).rstrip("/")
+    base_url = base_url or BASE_URL
     parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.fragment:
         raise ConfigError(
             f"[providers.{name}]: base_url {_without_login(base_url)!r} is no address like {BASE_URL}; nothing was started"
         )
@@ -79,12 +83,19 @@ def endpoint(settings: ProviderSettings, environ: Mapping[str, str]) -> Endpoint
         raise ConfigError(
             f"[providers.{name}]: base_url holds a login; nothing was started. Use api_key_env or headers."
         )
+    base_url, query = base_url.partition("?")[0].rstrip("/"), dict(parse_qsl(parts.query, keep_blank_values=True))
     loopback = is_loopback(parts.hostname)
     variable = settings.api_key_env
     if variable is None:
         variable = KEY if name == "openai" else key_variable(name)
     key = None if settings.api_key_command else (environ.get(variable) or "").strip() or None if variable else None
+    if key is not None and not _sendable(key):
+        raise ConfigError(
+            f"{name}: the variable {variable} holds more than a key (a line break, or characters beyond ASCII); nothing "
+            "was started. Set it anew."
+        )
     headers, secrets = _headers(settings, environ)
+    secrets |= set(query.values())
     secrets.add(urlsplit(settings.proxy or "").password or "")
     has_own_login = any(header.lower() in ("authorization", "api-key", "x-api-key") for header in headers)
     if not (key or settings.api_key_command or loopback or has_own_login) and variable:
@@ -104,6 +115,7 @@ def endpoint(settings: ProviderSettings, environ: Mapping[str, str]) -> Endpoint
         key_command=settings.api_key_command,
         key_source=f"api_key_command of [providers.{name}]" if settings.api_key_command else variable or "the key",
         headers=headers,
+        query=query,
         secrets={secret for secret in {*secrets, key or ""} if len(secret) >= _SHORTEST_SECRET},
     )
 
@@ -118,13 +130,30 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def proxy_of(endpoint: Endpoint, settings: ProviderSettings) -> str | None:
+    """The host of the proxy that requests go through: the table's, else the environment's, as the client takes them."""
+    from urllib.request import getproxies, proxy_bypass
+
+    found = settings.proxy
+    if not found and not endpoint.loopback:
+        scheme, host = endpoint.base_url.partition("://")[0], endpoint.host.rpartition("@")[2]
+        known = getproxies()
+        found = None if proxy_bypass(host) else known.get(scheme) or known.get("all")
+    return urlsplit(found if "://" in found else f"//{found}").netloc.rpartition("@")[2] if found else None
+
+
 def own_options(settings: ProviderSettings) -> Options:
     """The provider's own keys."""
     return settings.options if isinstance(settings.options, Options) else Options()
 
 
 def _without_login(url: str) -> str:
-    return re.sub(r"//[^/@]*@", "//", url)
+    return re.sub(r"//[^/@]*@", "//", url).partition("?")[0]
+
+
+def _sendable(value: str) -> bool:
+    """Whether a header can hold it."""
+    return value.isascii() and value.isprintable()
 
 
 def _headers(settings: ProviderSettings, environ: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
@@ -142,11 +171,7 @@ def _headers(settings: ProviderSettings, environ: Mapping[str, str]) -> tuple[di
 
     filled = {name: _FROM_ENVIRONMENT.sub(fill, value) for name, value in settings.headers.items()}
     for name, value in filled.items():
-        if (
-            not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name)
-            or re.search(r"[\0\r\n]", value)
-            or not value.isascii()
-        ):
+        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) or not _sendable(value.replace("\t", " ")):
             raise ConfigError(
                 f"[providers.{settings.name}]: {name!r} is no header that can be sent; nothing was started"
             )
@@ -180,6 +205,6 @@ async def _run(command: list[str], name: str) -> str:
     if child.returncode or not key:
         ended = f"ended with {child.returncode}" if child.returncode else "printed nothing"
         raise ModelError(f"{what} {ended}. {nothing}")
-    if not key.isascii() or not key.isprintable():
+    if not _sendable(key):
         raise ModelError(f"{what} printed more than a key. {nothing}")
     return key

@@ -97,9 +97,13 @@ def from_answer(endpoint: Endpoint, model: str, status: int | None, body: Any, h
     return failure(f"Check the model's name ({model}) and [providers.{endpoint.name}].")
 
 
-def lost(endpoint: Endpoint, reason: str, *, again: bool = True) -> Failure:
-    """No answer, or half of one."""
-    what = f"the connection to {endpoint.host} was lost ({endpoint.clean(reason)})"
+def lost(
+    endpoint: Endpoint, reason: str, *, again: bool = True, reached: bool = True, proxy: str | None = None
+) -> Failure:
+    """No answer, or half of one. `reached`: there was a connection. `proxy`: the host that it was to go through."""
+    became = f"the connection to {endpoint.host} was lost" if reached else f"{endpoint.host} cannot be reached"
+    through = f" through the proxy {proxy}" if proxy else ""
+    what = f"{became}{through} ({endpoint.clean(reason)})"
     rest = "Nothing was changed. Check that the endpoint runs and can be reached, or choose another model."
     return Failure(error=ModelError(f"{what}. {rest}"), what=what, again=again)
 
@@ -134,11 +138,19 @@ def wait_asked(headers: Mapping[str, str]) -> float | None:
         asked = headers.get("retry-after")
         if not asked:
             return None
-        if re.fullmatch(r"\d+(\.\d+)?", asked.strip()):
+        if re.fullmatch(r"\d+(\.\d+)?([eE]\d{1,2})?", asked.strip()):
             return float(asked)
         return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def span(seconds: float) -> str:
+    """A time to wait, in words."""
+    for most, unit, name in ((7_200, 1, "s"), (172_800, 3_600, "hours"), (31_536_000, 86_400, "days")):
+        if seconds < most:
+            return f"{seconds / unit:.0f} {name}"
+    return "more than a year"
 
 
 def _told(body: Any) -> Mapping[str, Any]:

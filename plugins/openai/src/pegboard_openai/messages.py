@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ OURS = "pegboard_openai"
 """Under this name our part of `provider_data` is kept."""
 
 _ID_LENGTH = 9
+_NAME_LENGTH = 64
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def body(request: Request, model: str) -> dict[str, Any]:
@@ -55,11 +58,16 @@ def _calls(calls: Sequence[WireCall], extra: Any) -> list[dict[str, Any]]:
         {
             "id": _id(call.id),
             "type": "function",
-            "function": {"name": call.name, "arguments": _arguments(call.arguments)},
+            "function": {"name": _name(call.name), "arguments": _arguments(call.arguments)},
             **({"extra_content": attached[str(at)]} if str(at) in attached else {}),
         }
         for at, call in enumerate(calls)
     ]
+
+
+def _name(name: str) -> str:
+    """A name as every endpoint takes it. Models call what does not exist, by any name, and the history has to go out."""
+    return _NOT_IN_NAMES.sub("_", name[:_NAME_LENGTH]) or "_"
 
 
 def _arguments(given: Any) -> str:

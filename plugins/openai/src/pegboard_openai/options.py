@@ -8,6 +8,8 @@ import msgspec
 
 KEY = "OPENAI_API_KEY"
 """The variable that holds the key of the endpoint that nobody configured."""
+URL = "OPENAI_BASE_URL"
+"""The variable that may hold another address for it."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
