@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,23 @@ from pegboard.config.load import Loaded, load
 from pegboard.config.places import find_root
 from pegboard.entries import Entry
 from pegboard.guards import Guards, GuardSeat
+from pegboard.plugins.claims import address
 from pegboard.registry import Registry
 from pegboard.selection import (
+    at_its_key,
     idle_rules,
     insist_on_guards,
     insist_on_rg,
     is_on,
+    name_notes,
     register,
+    switched_off,
     unknown_in_tables,
     unknown_sets,
     where,
 )
+
+UNGUARDED = "no guard is installed: nothing is protected"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,8 +54,11 @@ def assemble(
     state: Path,
     entries: Sequence[Entry],
     without_guard: frozenset[str],
+    remarks: Sequence[str] = (),
+    guarded: bool = False,
 ) -> Assembled:
-    """Read the configuration, load the plugins that are on, register their tools.
+    """Read the configuration, load the plugins that are on, register their tools. `remarks`: what was seen of what is
+    installed. `guarded`: Pegboard is installed whole, so a guard ought to be there.
 
     Raises:
         ConfigError: a setting is wrong, or the root is not a folder.
@@ -58,24 +67,31 @@ def assemble(
     found, notes = find_root(root)
     names = frozenset(entry.name for entry in entries)
     loaded = load(user_file=user_file, root=found, environ=environ, flags=flags, entries=names)
-    chosen = [entry for entry in entries if is_on(entry, loaded, without_guard)]
+    absent = switched_off(without_guard, entries)
+    chosen = [entry for entry in entries if is_on(entry, loaded, absent)]
     plugged = _load(chosen, loaded, notes, state)
-    insist_on_guards(plugged)
+    insist_on_guards(plugged, entries)
     insist_on_rg(loaded.config.search)
     registry = register(plugged, entries, loaded, notes)
-    absent = [e.name for e in entries if e.group == "pegboard.guards" and e.name in without_guard]
+    guards = _guards(plugged, loaded)
     return Assembled(
         root=found,
         loaded=loaded,
         registry=registry,
-        guards=_guards(plugged, loaded),
+        guards=guards,
         entries=entries,
         plugged=plugged,
         user_file=user_file,
         notes=[
             *loaded.notes,
             *notes,
-            *(f"without the guard {name!r}, as asked: what it protects is not protected" for name in absent),
+            *(
+                f"without the guard {address(entry, entries)!r}, as asked: what it protects is not protected"
+                for entry in absent
+            ),
+            *([UNGUARDED] if guarded and not absent and not guards.seats else []),
+            *remarks,
+            *name_notes(entries),
             *plugged.notes,
             *(failure.text for failure in plugged.failures),
             *unknown_sets(loaded, entries),
@@ -99,6 +115,7 @@ def _load(chosen: Sequence[Entry], loaded: Loaded, notes: list[str], state: Path
         notes += [
             f"what the project's settings say in [{name}] is ignored: it does not load with that" for name in loads
         ]
+    plugged.failures = [replace(one, error=at_its_key(one.error, one.entry.name, loaded)) for one in plugged.failures]
     return plugged
 
 

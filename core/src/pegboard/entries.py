@@ -20,7 +20,8 @@ GROUP = "pegboard."
 class Entry:
     """An entry point: its name in its group, what it names (`module` or `module:object`), and whose it is.
 
-    `own`: the distribution is one of those that `pegboard` itself names. `module`: given by a program, not on disk.
+    `own`: the distribution is one of those that `pegboard` itself names, and lies beside it. `module`: given by a
+    program, not on disk.
     `info`: the folder of the installed metadata; empty where there is none."""
 
     name: str
@@ -33,26 +34,53 @@ class Entry:
     info: str = ""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Survey:
+    """What is installed. `ours`: the distributions that `pegboard` names, itself among them; empty where it is not
+    installed. `copies`: a sentence for each of ours that is there more than once."""
+
+    entries: list[Entry]
+    ours: frozenset[str]
+    copies: list[str]
+
+
 def scan(paths: Iterable[str] | None = None) -> list[Entry]:
     """Every entry point of ours on `sys.path`: our own distributions first, others by name (decision 58)."""
-    found: list[tuple[str, str, str, str, str, str]] = []
-    seen: set[str] = set()
-    ours: frozenset[str] = frozenset()
-    for folder in dict.fromkeys(_absolute(path) for path in (sys.path if paths is None else paths)):
+    return survey(paths).entries
+
+
+def survey(paths: Iterable[str] | None = None) -> Survey:
+    """The entry points as `scan` has them, and what they are told apart by.
+
+    Of a distribution of ours the copy beside `pegboard` counts, wherever another stands on the path: a folder in
+    PYTHONPATH takes none of ours away. Of others an earlier path wins, as for imports."""
+    there: dict[str, list[_Copy]] = {}
+    folders: dict[str, str] = {}  # lib64 may be a link to lib
+    for path in sys.path if paths is None else paths:
+        folders.setdefault(os.path.realpath(path or "."), _absolute(path))
+    for folder in folders.values():
         for info, distribution, version in _distributions(folder):
-            if distribution in seen:
-                continue  # an earlier path wins, as for imports
-            seen.add(distribution)
-            if distribution == "pegboard":
-                ours = _required(os.path.join(folder, info))
-            where = os.path.join(folder, info)
-            for group, name, value in _entry_points(os.path.join(where, "entry_points.txt")):
-                found.append((group, name, value, distribution, version, where))
-    entries = [
-        Entry(name=n, group=g, value=v, distribution=d, version=version, own=d in ours, info=info)
-        for g, n, v, d, version, info in found
-    ]
-    return sorted(entries, key=lambda e: (not e.own, e.distribution, e.group, e.name))
+            there.setdefault(distribution, []).append((folder, os.path.join(folder, info), version))
+    base = _home(there.get("pegboard", ()))
+    ours = _required(base[1]) if base else frozenset()
+    core = _home(there.get("pegboard-core", ()))
+    homes = {copy[0] for copy in (base, core) if copy}
+    entries: dict[tuple[str, ...], Entry] = {}
+    copies: list[str] = []
+    for distribution, some in there.items():
+        beside = [copy for copy in some if copy[0] in homes] if distribution in ours else []
+        if distribution in ours and len(some) > 1:
+            used = ", ".join(info for _, info, _ in beside or some[:1])
+            every = ", ".join(info for _, info, _ in some)
+            copies.append(f"{distribution} is installed {len(some)} times ({every}); what counts is {used}")
+        for _, info, version in beside or some[:1]:
+            for g, n, v in _entry_points(os.path.join(info, "entry_points.txt")):
+                entry = Entry(
+                    name=n, group=g, value=v, distribution=distribution, version=version, own=bool(beside), info=info
+                )
+                entries.setdefault((distribution, g, n, v), entry)
+    found = sorted(entries.values(), key=lambda e: (not e.own, e.distribution, e.group, e.name))
+    return Survey(entries=found, ours=ours, copies=sorted(copies))
 
 
 def own_distributions(entries: Iterable[Entry]) -> frozenset[str]:
@@ -60,11 +88,27 @@ def own_distributions(entries: Iterable[Entry]) -> frozenset[str]:
     return frozenset({"pegboard", "pegboard-core", "pegboard-cli", *(e.distribution for e in entries if e.own)})
 
 
+_Copy = tuple[str, str, str]
+"""A distribution in one place: the folder of `sys.path`, the folder of the metadata, the version."""
+
+
+def _home(copies: Iterable[_Copy]) -> _Copy | None:
+    """The copy that this process runs: beside the package, or in this environment where that is editable."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    inside = sys.prefix.rstrip(os.sep) + os.sep
+    return min(copies, key=lambda copy: (copy[0] != package, not copy[0].startswith(inside)), default=None)
+
+
 def _absolute(path: str) -> str:
     try:
         return os.path.abspath(path or ".")
     except FileNotFoundError:  # the current folder is gone
         return path
+
+
+def normal(name: str) -> str:
+    """A distribution's name as names are compared."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _distributions(folder: str) -> Iterator[tuple[str, str, str]]:
@@ -77,11 +121,7 @@ def _distributions(folder: str) -> Iterator[tuple[str, str, str]]:
         stem, dot, ending = info.rpartition(".")
         if dot and ending in ("dist-info", "egg-info"):
             name, _, version = stem.partition("-")
-            yield info, _normal(name), version.split("-py")[0]
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+            yield info, normal(name), version.split("-py")[0]
 
 
 def _entry_points(path: str) -> Iterator[tuple[str, str, str]]:
@@ -101,7 +141,7 @@ def _required(info: str) -> frozenset[str]:
     """The distributions that the distribution `pegboard` names: those are our own."""
     lines = _read(os.path.join(info, "METADATA")).splitlines()
     names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("Requires-Dist:"))
-    return frozenset({"pegboard", *(_normal(re.split(r"[^\w.\-]", name)[0]) for name in names)})
+    return frozenset({"pegboard", *(normal(re.split(r"[^\w.\-]", name)[0]) for name in names)})
 
 
 def _read(path: str) -> str:

@@ -6,7 +6,8 @@ Installing may narrow what an agent does; only naming in the user's own file may
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -18,7 +19,8 @@ from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.entries import Entry
 from pegboard.errors import ConfigError, PluginError
 from pegboard.kit.settings import SearchSettings
-from pegboard.plugins.loaded import told, whose
+from pegboard.plugins.claims import address, contested, is_stranger
+from pegboard.plugins.loaded import Failure, told, whose
 from pegboard.registry import Registry, SetInfo, matches
 from pegboard.tooling import BadTool, Tool
 
@@ -26,25 +28,26 @@ ALWAYS_ON = "core"
 """The set that `toolSets` cannot switch off."""
 
 
-def is_on(entry: Entry, loaded: Loaded, without_guard: frozenset[str]) -> bool:
+def is_on(entry: Entry, loaded: Loaded, without_guard: Collection[Entry] = ()) -> bool:
     """Whether an installed plugin is loaded: the law of roles (design, Hooks)."""
     return entry.group in hooks.GROUPS and standing(entry, loaded, without_guard)[0] == "on"
 
 
 def standing(
-    entry: Entry, loaded: Loaded, without_guard: frozenset[str] = frozenset()
+    entry: Entry, loaded: Loaded, without_guard: Collection[Entry] = ()
 ) -> tuple[Literal["on", "off", "disabled"], str | None]:
     """Whether an installed plugin is meant to be on, and why not. Providers, launchers and commands, one of which is
-    chosen, are on in that they can be."""
+    chosen, are on in that they can be. `without_guard`: those that `switched_off` found."""
     config = loaded.config
     match entry.group:
         case "pegboard.guards":
-            return ("off", f"--without-guard {entry.name}") if entry.name in without_guard else ("on", None)
+            off = entry in without_guard
+            return ("off", "--without-guard names it") if off else ("on", None)
         case "pegboard.approvers" | "pegboard.rewriters":
             role = entry.group.removeprefix("pegboard.")
             named = entry.name in getattr(config.plugins, role) and loaded.origin(f"plugins.{role}").layer == "user"
             return ("on", None) if named else ("off", f"plugins.{role} of your own file does not name it")
-        case _ if entry.name in config.plugins.disable:
+        case _ if entry.name in config.plugins.disable and not _is_core(entry):
             return "disabled", "plugins.disable names it"
         case "pegboard.toolsets" if not config.tools.switches.get(entry.name, True):
             return "off", f"tools.{entry.name} = false"
@@ -55,7 +58,20 @@ def standing(
             return "on", None
 
 
-def insist_on_guards(plugged: plugins.Loaded) -> None:
+def _is_core(entry: Entry) -> bool:
+    return entry.group == "pegboard.toolsets" and entry.name == ALWAYS_ON and not is_stranger(entry)
+
+
+def switched_off(words: Iterable[str], entries: Sequence[Entry]) -> list[Entry]:
+    """The guards that words of `--without-guard` name: NAME where one distribution alone has it, or DISTRIBUTION:NAME.
+
+    A stranger's guard named like ours makes the plain name mean neither: it must not cost a person ours."""
+    named = frozenset(words)
+    guards = [entry for entry in entries if entry.group == "pegboard.guards"]
+    return [e for e in guards if named & {address(e, guards), f"{e.distribution}:{e.name}"}]
+
+
+def insist_on_guards(plugged: plugins.Loaded, entries: Sequence[Entry]) -> None:
     """A guard that does not load may protect something: nothing starts without it.
 
     Raises:
@@ -70,7 +86,8 @@ def insist_on_guards(plugged: plugins.Loaded) -> None:
                 failure.entry.name,
                 f"the guard {failure.entry.name!r} did not load ({failure.error}); nothing was started, since it may "
                 f"protect something. Mend or uninstall {failure.entry.distribution}, "
-                f"or start with --without-guard {failure.entry.name}. `pegboard doctor --retry` tries it again.",
+                f"or start with --without-guard {address(failure.entry, entries)}. `pegboard doctor --retry` tries it "
+                "again.",
             )
 
 
@@ -158,6 +175,16 @@ def where(loaded: Loaded, key: str) -> str:
     return f"[{key}]"
 
 
+def at_its_key(error: str, name: str, loaded: Loaded) -> str:
+    """What is wrong with a plugin's settings, at the line of the key that it is about, not of the table's first."""
+    start = f"{where(loaded, name)}: "
+    key = re.match(r"Object contains unknown field `([^`]+)`$|([\w-]+)", error.removeprefix(start))
+    if not error.startswith(start) or key is None:
+        return error
+    place = where(loaded, f"{name}.{key[1] or key[2]}")
+    return error if place.startswith("[") else f"{place}: {error.removeprefix(start)}"
+
+
 def idle_rules(loaded: Loaded, registry: Registry, entries: Sequence[Entry], without_guard: Iterable[str]) -> list[str]:
     """Notes about words of the configuration that mean nothing here: a misspelt deny protects nothing."""
     notes: list[str] = []
@@ -179,8 +206,27 @@ def idle_rules(loaded: Loaded, registry: Registry, entries: Sequence[Entry], wit
     for key in loaded.config.tool_permission.actions:
         if key not in keys:
             tell("tool_permission", key, sorted(k for k in keys if k))
-    guards = [entry.name for entry in entries if entry.group == "pegboard.guards"]
-    for name in without_guard:
-        if name not in guards:
-            tell("--without-guard", name, guards)
+    guards = [entry for entry in entries if entry.group == "pegboard.guards"]
+    for word in without_guard:
+        claims = [f"{entry.distribution}:{entry.name}" for entry in guards if entry.name == word]
+        if switched_off([word], entries):
+            continue
+        if claims:
+            notes.append(f"--without-guard: {word!r} may mean {' or '.join(claims)}, so none is switched off; name one")
+        else:
+            tell("--without-guard", word, [entry.name for entry in guards])
+    if ALWAYS_ON in loaded.config.plugins.disable and any(_is_core(entry) for entry in entries):
+        notes.append(
+            f"plugins.disable: the set {ALWAYS_ON!r} stays on, as it always is; tools.deny takes tools from it"
+        )
+    return notes
+
+
+def name_notes(entries: Sequence[Entry]) -> list[str]:
+    """Notes about providers and commands whose names cannot be used; what has hooks is a failure instead."""
+    notes = []
+    for entry in entries:
+        why = None if entry.group in hooks.GROUPS else contested(entry, entries)
+        if why is not None:
+            notes.append(Failure(entry=entry, what="duplicate", error=why).text)
     return notes

@@ -37,6 +37,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _KINDS: tuple[str, ...] = get_args(TouchKind)
+_SHOWN_BY = {"web": "net", "ask": "ask", "state": "state"}
+"""Keys of `tool_permission` that are allowed as shipped, and the one kind of touch that each stands for."""
 MAX_EXAMPLES = 12
 
 
@@ -200,6 +202,14 @@ def _check(made: Tool) -> None:
         raise BadTool(
             f"tool {name!r}: permission {declared.permission!r} is for read_only tools; this one is {made.effect}"
         )
+    if declared.permission in _SHOWN_BY:
+        kinds = {kind for _, node in made.touched for kind in kinds_in(node)}
+        unsaid = declared.touches is not None or not (kinds or declared.pure) or made.effect == "delegating"
+        if unsaid or kinds - {_SHOWN_BY[declared.permission]}:
+            raise BadTool(
+                f"tool {name!r}: permission {declared.permission!r} is allowed as shipped, and is for tools that touch "
+                "nothing else; leave it out, and its touches are judged"
+            )
     if declared.inline and made.is_async:
         raise BadTool(f"tool {name!r}: inline is for plain functions; an async one runs on the loop anyway")
     if declared.effect and declared.touches is None and exceeds(made.effect, declared.effect):

@@ -1,6 +1,7 @@
 """Plugins: found through entry points, looked at in a child process when they are new, loaded each alone.
 
     loading     import a module, read its `Settings`, check its hooks, call each once; one that fails harms nobody else
+    claims      who has a name that several distributions claim
     loaded      what became of each, in words
     vetting     which strangers may be imported in this process: what is kept of earlier looks, and new looks
     probe       looks at strangers in a child process (`child`), which may hang or die

@@ -17,6 +17,8 @@ from pegboard.plugins.contained import Containment
 from pegboard.plugins.loaded import LoadProblem, told
 from pegboard.plugins.loading import load_one, tools_of
 
+_TRACE = 8000
+
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """An entry to look at, with its settings."""
@@ -37,9 +39,11 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     begun: bool = False
     what: str | None = None
     error: str | None = None
+    trace: str = ""
     hooks: list[str] = []
     tools: list[str] = []
     aliases: list[str] = []
+    left_out: list[str] = []
     import_ms: float | None = None
     remarks: list[str] = []
 
@@ -80,12 +84,28 @@ def _look(index: int, wanted: Wanted, containment: Containment, forks: list[int]
     with containment.watched(remarks):
         try:
             plugin = load_one(entry, wanted.table, wanted.where)
-            hooks, (tools, aliases) = sorted(plugin.contributions), tools_of(plugin)
-            seen = Seen(index=index, hooks=hooks, tools=tools, aliases=aliases, import_ms=plugin.import_ms)
+            box = tools_of(plugin)
+            seen = Seen(
+                index=index,
+                hooks=sorted(plugin.contributions),
+                tools=box.names,
+                aliases=box.aliases,
+                left_out=box.left_out,
+                import_ms=plugin.import_ms,
+            )
         except LoadProblem as problem:
-            seen = Seen(index=index, what=problem.what, error=str(problem))
+            seen = Seen(index=index, what=problem.what, error=str(problem), trace=_trace(problem.__cause__))
         except BaseException as error:  # noqa: BLE001 - isolates plugins: in this process nothing else is to be ended
-            seen = Seen(index=index, what="import", error=told(error))
+            seen = Seen(index=index, what="import", error=told(error, wanted.value), trace=_trace(error))
     if forks:
         remarks.append("forks when it is loaded (the copy was ended)")
     return msgspec.structs.replace(seen, remarks=remarks)
+
+
+def _trace(error: BaseException | None) -> str:
+    """Where it came from, for `--debug` and for the author; the end of it, which names the place."""
+    if error is None:
+        return ""
+    import traceback
+
+    return "".join(traceback.format_exception(error, limit=-20))[-_TRACE:].encode("utf-8", "replace").decode()

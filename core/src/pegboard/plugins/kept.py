@@ -33,16 +33,21 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What became of an entry when it was looked at.
 
     stamp: the files that were looked at. around: what else its failing may have come from (settings, other packages);
-    None when neither can help. what: import, hook, version, settings, hang or crash. remarks: what it did beside."""
+    None when neither can help. tables: digests of the settings that this is known with, the newest last. what: import,
+    hook, version, settings, hang or crash. trace: a traceback. left_out: why functions of it are no tools. remarks: what
+    it did beside."""
 
     good: bool
     stamp: str
     around: str | None = None
+    tables: list[str] = []
     what: str | None = None
     error: str | None = None
+    trace: str = ""
     hooks: list[str] = []
     tools: list[str] = []
     aliases: list[str] = []
+    left_out: list[str] = []
     import_ms: float | None = None
     remarks: list[str] = []
 

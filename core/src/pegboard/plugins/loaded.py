@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from pegboard.entries import Entry
@@ -12,7 +13,7 @@ _NAMED = {"pegboard.approvers": "plugins.approvers", "pegboard.rewriters": "plug
 
 
 class LoadProblem(Exception):
-    """Why one plugin did not load. `what`: import, hook, version, settings, hang or crash."""
+    """Why one plugin did not load. `what`: import, hook, duplicate, version, settings, hang or crash."""
 
     def __init__(self, what: str, text: str) -> None:
         super().__init__(text)
@@ -54,6 +55,8 @@ def switch_off(entry: Entry) -> str:
 
 def how_to_mend(entry: Entry, what: str) -> str:
     """What a person can do about a plugin that did not load."""
+    if what == "duplicate":  # to switch a name off would hit whoever else has it
+        return f"uninstall {entry.distribution}"
     again = "; `pegboard doctor --retry` tries it again" if what in ("hang", "crash", "import") else ""
     mend = "mend the setting" if what == "settings" else "update or uninstall it"
     return f"{mend}, or {switch_off(entry)}{again}"
@@ -82,10 +85,33 @@ class Loaded:
         return [(plugin, plugin.contributions[hook]) for plugin in self.plugins if hook in plugin.contributions]
 
 
-def told(error: BaseException) -> str:
-    """An exception in one line; its own text may be a stranger's code."""
+def told(error: BaseException, module: str = "") -> str:
+    """An exception in one line, with the line of the author's that raised it (see `place_in`); its own text may be a
+    stranger's code."""
     try:
         text = " ".join(str(error).split())
     except (Exception, SystemExit):  # noqa: BLE001 - isolates plugins: an exception's text is a stranger's code
         text = "(its text cannot be had)"
-    return f"{type(error).__name__}: {text[:500]}"
+    return f"{type(error).__name__}: {text[:500]}{place_in(error, module)}"
+
+
+def place_in(error: BaseException, module: str | None) -> str:
+    """` (todos.py:12)`: the innermost frame of a traceback in the package of `module`; empty where there is none."""
+    top, found = (module or "").partition(".")[0], ""
+    trace = error.__traceback__
+    while trace is not None and top:
+        name = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] == top:
+            file = PurePath(trace.tb_frame.f_code.co_filename)
+            depth = name.count(".") + 1 + (file.name == "__init__.py")
+            found = f" ({'/'.join(file.parts[-depth:])}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return found
+
+
+def log_failure(what: str, error: BaseException | None = None, *, trace: str = "") -> None:
+    """Write down where a failure of strangers' code came from, for `--debug`. `trace`: a traceback as a text."""
+    import logging
+
+    text = f"{what}\n{trace.rstrip()}" if trace else what
+    logging.getLogger("pegboard.plugins").debug("%s", text, exc_info=error)

@@ -15,15 +15,18 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pluggy
 
 from pegboard import hooks
+from pegboard.config.checking import misfit
 from pegboard.config.schema import RESERVED
 from pegboard.entries import Entry
-from pegboard.plugins.loaded import Failure, Loaded, LoadProblem, Plugin, told
+from pegboard.plugins.claims import contested
+from pegboard.plugins.claims import is_stranger as is_stranger
+from pegboard.plugins.loaded import Failure, Loaded, LoadProblem, Plugin, log_failure, told, whose
 
 MOST = 1000
 """Contributions that one hook may return."""
@@ -71,11 +74,6 @@ def load_all(
     return loaded
 
 
-def is_stranger(entry: Entry) -> bool:
-    """Whether an entry is neither ours nor given by the program."""
-    return not entry.own and entry.module is None
-
-
 def _load_into(
     loaded: Loaded,
     entry: Entry,
@@ -103,10 +101,12 @@ def load_one(
         _check_api(module)
         settings = _settings(module, table, where)
         contributions = _register(entry, module, settings, manager or new_manager())
-    except LoadProblem:
+    except LoadProblem as problem:
+        log_failure(f"{whose(entry)} did not load", problem.__cause__ or problem)
         raise
     except (Exception, SystemExit) as error:  # isolates plugins: looking at a stranger's module
-        raise LoadProblem("import", told(error)) from error
+        log_failure(f"{whose(entry)} did not load", error)
+        raise LoadProblem("import", told(error, entry.value)) from error
     ms = (time.perf_counter() - began) * 1000
     return Plugin(entry=entry, settings=settings, contributions=contributions, import_ms=round(ms, 2))
 
@@ -135,13 +135,13 @@ def check_entry(entry: Entry, entries: Iterable[Entry]) -> None:
         raise LoadProblem("hook", f"there is no group {entry.group!r}; groups are {', '.join(hooks.GROUPS)}")
     if ":" in entry.value:
         raise LoadProblem("hook", f"an entry in {entry.group} names a module, not {entry.value!r}")
+    if (why := contested(entry, entries)) is not None:
+        raise LoadProblem("duplicate", why)
     for other in entries:
         if other is entry:
             return
         if other.value == entry.value:
             raise LoadProblem("hook", f"its module {entry.value} already stands in {other.group} as {other.name!r}")
-        if (other.group, other.name) == (entry.group, entry.name):
-            raise LoadProblem("hook", f"{other.distribution} {other.version} has this name in {entry.group} already")
 
 
 def _check_api(module: Any) -> None:
@@ -162,7 +162,7 @@ def import_guarded(entry: Entry) -> Any:
         for part in attribute.split(".") if attribute else ():
             found = getattr(found, part)
     except (Exception, SystemExit) as error:  # isolates plugins: a stranger's import may raise anything
-        raise LoadProblem("import", told(error)) from error
+        raise LoadProblem("import", told(error, module_name)) from error
     return found
 
 
@@ -175,7 +175,7 @@ def _settings(module: ModuleType, table: Mapping[str, Any], where: str | None) -
     try:
         return msgspec.convert(copy.deepcopy(dict(table)), kind)
     except msgspec.ValidationError as error:
-        raise LoadProblem("settings", f"{where + ': ' if where else ''}{error}") from None
+        raise LoadProblem("settings", f"{where + ': ' if where else ''}{misfit(table, kind, error)}") from None
 
 
 def _register(entry: Entry, module: ModuleType, settings: Any, manager: pluggy.PluginManager) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def _call(name: str, impl: pluggy.HookImpl, settings: Any) -> Any:
         returned: Any = impl.function(settings) if "settings" in impl.argnames else impl.function()
         contributed = dict(returned) if name == "pegboard_renderers" else list(islice(returned, MOST + 1))
     except (Exception, SystemExit) as error:  # isolates plugins: a stranger's hook may raise anything
-        raise LoadProblem("hook", f"{name} raised {told(error)}") from error
+        raise LoadProblem("hook", f"{name} raised {told(error, impl.function.__module__)}") from error
     if len(contributed) > MOST:
         raise LoadProblem("hook", f"{name} returned more than {MOST} things")
     for one in contributed.values() if isinstance(contributed, dict) else contributed:
@@ -246,17 +246,28 @@ def _call(name: str, impl: pluggy.HookImpl, settings: Any) -> Any:
     return contributed
 
 
-def tools_of(plugin: Plugin) -> tuple[list[str], list[str]]:
-    """The names of a loaded set's tools that can be registered, and their aliases."""
-    from pegboard.tooling import Tool
+class Toolbox(NamedTuple):
+    """A set's tools that can be registered, by name; their aliases; why others are left out."""
 
-    names: list[str] = []
-    aliases: list[str] = []
+    names: list[str]
+    aliases: list[str]
+    left_out: list[str]
+
+
+def tools_of(plugin: Plugin) -> Toolbox:
+    """What a loaded set has to register."""
+    from pegboard.tooling import BadTool, Tool
+
+    found = Toolbox([], [], [])
     for function in plugin.contributions.get("pegboard_tools", ()):
         try:
             tool = Tool.of(function)
-        except (Exception, SystemExit):  # noqa: BLE001 - isolates plugins: a tool that is none is told of when it loads
+        except BadTool as error:
+            found.left_out.append(str(error))
             continue
-        names.append(tool.name)
-        aliases += [alias if isinstance(alias, str) else alias[0] for alias in tool.declaration.aliases]
-    return names, aliases
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a function may be anything
+            found.left_out.append(f"{told(error)} where a tool was expected")
+            continue
+        found.names.append(tool.name)
+        found.aliases.extend(alias if isinstance(alias, str) else alias[0] for alias in tool.declaration.aliases)
+    return found

@@ -36,6 +36,11 @@ def around(table: Mapping[str, Any]) -> str:
     return _digest([*folders, repr(msgspec.to_builtins(table))])
 
 
+def digest_of(table: Mapping[str, Any]) -> str:
+    """A plugin's settings, as they are told apart."""
+    return _digest([repr(msgspec.to_builtins(table))])
+
+
 def _digest(rows: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogateescape")).hexdigest()[:24]
 

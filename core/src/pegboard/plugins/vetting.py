@@ -14,11 +14,17 @@ from typing import Any
 from pegboard.entries import Entry
 from pegboard.plugins.contained import QUIET
 from pegboard.plugins.kept import Kept, LoadingNote, Verdict, key_of
-from pegboard.plugins.loaded import Failure, switch_off, whose
-from pegboard.plugins.stamps import Stamps, around
+from pegboard.plugins.loaded import Failure, log_failure, switch_off, whose
+from pegboard.plugins.stamps import Stamps, around, digest_of
 
+FORKS = "forks"
+"""A remark that begins so is told at every start: what a copy does is put back by nobody."""
 FOLDER = "plugins"
 """Below the state folder."""
+PATIENCE = 1.0
+"""Seconds of looking after which it is said that we do."""
+MOST_TABLES = 8
+"""Different settings of one plugin that are kept as known to load."""
 _LEFT = "an earlier start of Pegboard ended while it was being imported"
 _LASTING = ("hang", "crash")
 
@@ -31,8 +37,15 @@ class Vetting:
         self._stamps = Stamps()
         self._note: LoadingNote | None = None
 
-    def known(self, entry: Entry) -> Verdict | None:
-        """What was seen of an entry's present files, if they were looked at. Nothing is imported."""
+    def known(self, entry: Entry, table: Mapping[str, Any]) -> Verdict | None:
+        """What was seen of an entry's present files with these settings, if it was looked at. Nothing is imported."""
+        verdict = self.of_files(entry)
+        if verdict is not None and verdict.what in (None, "settings") and digest_of(table) not in verdict.tables:
+            return None
+        return verdict
+
+    def of_files(self, entry: Entry) -> Verdict | None:
+        """What was seen of an entry's present files, with whatever settings."""
         verdict = self._kept.verdicts.get(key_of(entry))
         return verdict if verdict is not None and verdict.stamp == self._stamps.of(entry) else None
 
@@ -53,15 +66,22 @@ class Vetting:
         unknown = [entry for entry, verdict in verdicts.items() if verdict is None]
         if unknown:
             verdicts |= self._look(unknown, tables, where, notes)
+        for entry, verdict in verdicts.items():
+            forks = [remark for remark in verdict.remarks if remark.startswith(FORKS)] if verdict else []
+            if forks and entry not in unknown:  # a new look tells of it by itself
+                notes.append(f"{whose(entry)} {'; '.join(forks)}. To switch it off, {switch_off(entry)}")
+        bad = {entry: verdict for entry, verdict in verdicts.items() if verdict is not None and not verdict.good}
+        for entry, verdict in bad.items():
+            log_failure(f"{whose(entry)} did not load when it was looked at: {verdict.error}", trace=verdict.trace)
         return {
             entry: Failure(entry=entry, what=verdict.what or "import", error=verdict.error or "it failed")
-            for entry, verdict in verdicts.items()
-            if verdict is not None and not verdict.good
+            for entry, verdict in bad.items()
         }
 
     def _standing(self, entry: Entry, table: Mapping[str, Any], *, retry: bool) -> Verdict | None:
-        """The kept verdict, while it holds: a failure that may have come from elsewhere ends with a change there."""
-        verdict = self.known(entry)
+        """The kept verdict, while it holds: what other settings did says nothing of these, and a failure that may have
+        come from elsewhere ends with a change there."""
+        verdict = self.known(entry, table)
         if verdict is None or verdict.good:
             return verdict
         if retry or (verdict.around is not None and verdict.around != around(table)):
@@ -80,7 +100,8 @@ class Vetting:
         first = [entry for entry in entries if key_of(entry) not in self._kept.verdicts]
         stamps = {entry: self._stamps.of(entry) for entry in entries}
         try:
-            seen = probe(entries, tables, where)
+            with said_after(PATIENCE, f"looking at new plugins: {', '.join(entry.name for entry in entries)}"):
+                seen = probe(entries, tables, where)
         except CannotLook as reason:
             notes.append(f"new plugins are imported without having been looked at: {reason}")
             return dict.fromkeys(entries)
@@ -91,15 +112,18 @@ class Vetting:
                 good=one.what is None,
                 stamp=stamps[entry],
                 around=None if lasting else around(tables.get(entry.name, {})),
+                tables=self._tables(entry, stamps[entry], tables.get(entry.name, {}), good=one.what is None),
                 what=one.what,
                 error=one.error,
+                trace=one.trace,
                 hooks=one.hooks,
                 tools=one.tools,
                 aliases=one.aliases,
+                left_out=one.left_out,
                 import_ms=one.import_ms,
                 remarks=one.remarks,
             )
-            quiet = [remark for remark in one.remarks if remark.startswith((QUIET, "forks"))]
+            quiet = [remark for remark in one.remarks if remark.startswith((QUIET, FORKS))]
             if quiet:
                 notes.append(f"{whose(entry)}: {'; '.join(quiet)}. To switch it off, {switch_off(entry)}")
         if first:
@@ -108,6 +132,12 @@ class Vetting:
         if not self._kept.put({key_of(entry): verdict for entry, verdict in verdicts.items()}):
             notes.append("the state folder cannot be written: plugins are looked at again at every start")
         return verdicts
+
+    def _tables(self, entry: Entry, stamp: str, table: Mapping[str, Any], *, good: bool) -> list[str]:
+        """The settings that a new verdict holds for: workspaces may differ in them, and none is to be looked at in turn."""
+        before = self._kept.verdicts.get(key_of(entry))
+        others = before.tables if good and before is not None and before.good and before.stamp == stamp else []
+        return [*others[1 - MOST_TABLES :], digest_of(table)]
 
     def _take_left_over(self, entries: Sequence[Entry]) -> None:
         """An import that did not come back is a crash, whatever was seen before."""
@@ -136,3 +166,18 @@ class Vetting:
         finally:
             if self._note:
                 self._note.write("")
+
+
+@contextmanager
+def said_after(seconds: float, text: str) -> Iterator[None]:
+    """Log a text (level info, `pegboard.plugins`) when what happens inside takes longer than this."""
+    import logging
+    from threading import Timer
+
+    timer = Timer(seconds, logging.getLogger("pegboard.plugins").info, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
