@@ -89,6 +89,23 @@ def test_secrets_are_never_printed(cli: Any) -> None:
     assert done.code == 0 and "hunter3" not in done.out + done.err and "hunter3" in user_file(cli).read_text()
 
 
+def test_a_plugins_table_is_shown_as_it_stands_or_said_to_be_empty(cli: Any) -> None:
+    done = cli("config", "show", "guard")
+    assert (done.code, done.out) == (0, "nothing is set in [guard]; its keys: see the plugin (pegboard-guard)\n")
+    assert cli("config", "show", "guard", "--json").json == {"values": {}}
+    cli.config('[guard]\nprotected = ["a"]\n')
+    done = cli("config", "show", "guard", "--origin")
+    assert done.out == f'guard.protected = ["a"]  # user, {user_file(cli)}:2\n'
+
+
+def test_the_setting_that_keeps_all_from_starting_is_mended_by_the_command_line(cli: Any) -> None:
+    for words in (["set", "search.max_hits", "7"], ["unset", "search.max_hits"]):
+        cli.config("[search]\nmax_hits = 'many'\n")
+        assert cli("tools").code == 2
+        assert cli("config", *words).code == 0
+        assert cli("tools").code == 0
+
+
 def test_get_gives_scripts_the_bare_value(cli: Any) -> None:
     cli.config("project_instructions = 'NOTES.md'\n[tools]\ndeny = ['a', 'b']\n")
     assert cli("config", "get", "project_instructions").out == "NOTES.md\n"
@@ -186,7 +203,9 @@ def test_what_init_wrote_loads_without_a_word_once_it_is_uncommented(cli: Any) -
     cli.config(text)
     shown = cli("config", "show", "--json")
     assert shown.code == 0 and shown.err == ""
-    assert shown.json["values"]["tools.bash"]["value"] is False
+    assert shown.json["values"]["tools.bash"]["value"] is True
+    started = cli("tools")
+    assert started.code == 0 and "bash" in started.out and "note:" not in started.err
     assert shown.json["values"]["tool_permission.edit"]["layer"] == "user"
 
 
@@ -267,3 +286,48 @@ def test_no_project_file_keeps_a_start_from_happening(cli: Any, kind: str) -> No
     assert "project" in done.err and "Traceback" not in done.err
     assert cli("config", "show").code == 0
     assert cli("run", "hi", PEGBOARD_MODEL="offline").code == 0
+
+
+def test_keys_in_an_addresss_query_and_in_a_commands_arguments_are_not_printed(cli: Any) -> None:
+    cli.config(
+        "[providers.x]\nbase_url = 'http://u:p@hunter2@h/v1?key=hunter2&v=1'\n"
+        "api_key_command = ['echo', 'hunter2']\nproxy = 'http://p/?api-token=hunter2#x'\n"
+    )
+    for words in (["show"], ["show", "--json"], ["get", "providers.x.api_key_command"]):
+        done = cli("config", *words)
+        assert done.code == 0 and "hunter2" not in done.out + done.err
+    assert cli("config", "get", "providers.x.base_url").out == "http://***@h/v1?key=***&v=1\n"
+    assert cli("config", "get", "providers.x.api_key_command").out == '["echo","***"]\n'
+    assert cli("config", "get", "providers.x.proxy").out == "http://p/?api-token=***#x\n"
+
+
+def test_what_cannot_be_written_as_a_setting_is_refused_with_the_reason(cli: Any) -> None:
+    for number in ("inf", "nan"):
+        done = cli("config", "set", "limits.timeout", number)
+        assert done.code == 2 and "limits.timeout: expected number" in done.err and "nothing was changed" in done.err
+    done = cli("config", "set", "sessions.redact_patterns", "(a+)+")
+    assert done.code == 2 and "has a repeat inside a repeat" in done.err and "nothing was changed" in done.err
+    done = cli("config", "set", "model", os.fsdecode(b"m\xff"))
+    assert done.code == 2 and "not valid UTF-8" in done.err and "nothing was changed" in done.err
+    assert not user_file(cli).exists()
+    cli.config("[limits]\ntimeout = inf\n")
+    done = cli("tools")
+    assert done.code == 2 and "config.toml:2" in done.err and "finite" in done.err
+
+
+def test_strictness_by_environment_holds_and_what_is_none_is_told(cli: Any) -> None:
+    (cli.root / "own").mkdir()
+    done = cli("tools", "--json", PEGBOARD_TOOLS_BASH="false", PEGBOARD_NOSUCH="1")
+    assert "bash" not in [tool["name"] for tool in done.json["tools"]]
+    assert "PEGBOARD_NOSUCH is no setting and is ignored" in cli("run", "hi", PEGBOARD_NOSUCH="1").err
+    words = ("tool", "write_file", "path=own/a.txt", "content=x", "--yes")
+    done = cli(*words, PEGBOARD_GUARD_PROTECTED="own/,other/")
+    assert done.code == 2 and not (cli.root / "own" / "a.txt").exists()
+    assert cli(*words).code == 0
+    assert "PEGBOARD_NOSUCH" in cli("doctor", PEGBOARD_NOSUCH="1").out
+
+
+def test_doctor_names_every_key_of_a_project_that_does_not_count(cli: Any) -> None:
+    clone(cli, "".join(f"evil{n} = 1\n" for n in range(20)))
+    out = cli("doctor").out
+    assert all(f"evil{n} (line {n + 1})" in out for n in range(20))

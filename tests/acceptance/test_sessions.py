@@ -172,6 +172,21 @@ def test_pruning_by_age_number_and_size(cli: Any) -> None:
     assert os.listdir(store(cli)) == ["a"]
 
 
+def test_who_is_asked_about_pruning_sees_which_sessions_would_go(cli: Any) -> None:
+    for number in range(12):
+        folder = store(cli) / f"old-{number:02}"
+        folder.mkdir(parents=True)
+        (folder / "session.json").write_text("{}")
+        os.utime(folder, (1_000_000 - number, 1_000_000 - number))
+    child = cli.terminal("sessions", "prune", "--keep", "1")
+    child.expect(r"Delete 11 sessions.*\[y/N\]")
+    named = [line.split(":")[0] for line in child.before.splitlines() if line.strip()]
+    assert named == [*(f"old-{number:02}" for number in range(11, 1, -1)), "and 1 more"]
+    child.sendline("")
+    child.expect("nothing was deleted")
+    assert len(os.listdir(store(cli))) == 12
+
+
 def test_the_list_names_a_session_of_single_calls_in_json_too(cli: Any) -> None:
     assert cli("tool", "peek", "path=a.py", "--session", "s1").code == 0
     assert cli("sessions", "list", "--json").json["sessions"][0]["title"].endswith("a.py")
@@ -301,3 +316,59 @@ def test_two_agents_in_one_folder_are_told_of_each_other(cli: Any) -> None:
     first.kill()
     first.communicate(timeout=20)
     assert "another agent" not in cli("run", "y", "--session", "third").err
+
+
+# --- what a disk, a name or a folder can do to it ---------------------------------------------------------------------
+
+
+def test_a_damaged_line_is_passed_over_and_told_and_the_rest_is_still_there(cli: Any) -> None:
+    cli.script({"text": "the answer", "calls": []})
+    assert cli("run", "one question", "--session", "s1").code == 0
+    log = store(cli) / "s1" / "events.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    spoilt = [lines[0], b"\n", b'{"event":"note","text":"\xff"}\n', b"\x00\x00{\n", *lines[1:]]
+    log.write_bytes(b"".join(spoilt))
+    for words in (["show"], ["show", "--json"], ["export"], ["export", "--format", "json"]):
+        done = cli("sessions", words[0], "s1", *words[1:])
+        assert done.code == 0 and "one question" in done.out and "the answer" in done.out
+        assert done.err.startswith("pegboard: lines 3, 4 of its log were passed over: ") and done.err.count("\n") == 1
+    events = cli("sessions", "show", "s1", "--json").json["events"]
+    assert [event["seq"] for event in events] == [json.loads(line)["seq"] for line in lines]
+
+    done = cli("run", "go on", "--session", "s1")
+    assert done.code != 0 and f"{log}:3 " in done.err and "nothing was changed" in done.err
+    assert "`pegboard sessions export s1` writes down the rest" in done.err
+    assert log.read_bytes() == b"".join(spoilt)
+
+
+def test_a_workspace_whose_name_is_no_utf8_works_and_is_spelled_the_same_everywhere(cli: Any) -> None:
+    cli.root = Path(os.fsdecode(os.fsencode(cli.root.parent) + b"/w\xff"))
+    cli.root.mkdir()
+    (cli.root / "a.txt").write_text("hello there")
+    done = cli("run", "read a.txt", "--session", "s1", "--model", "offline")
+    assert done.code == 0 and "hello there" in done.out and "/w\\xff ·" in done.err
+    done = cli("run", "read a.txt", "--continue", "--model", "offline", "--json")
+    assert done.code == 0 and done.events[-1]["status"] == "done"
+    [info] = cli("sessions", "list", "--json").json["sessions"]
+    assert info["turns"] == 2 and info["root"].endswith("/w\\xff")
+    assert info["root"] in cli("sessions", "list", "--all").out
+    done = cli("doctor")
+    assert done.err == "" and "sessions, all readable" in done.out
+
+
+def test_the_system_prompt_of_such_a_workspace_is_utf8(cli: Any, model_server: Any) -> None:
+    from scripted_model import Reply
+
+    cli.root = Path(os.fsdecode(os.fsencode(cli.root.parent) + b"/w\xff"))
+    cli.root.mkdir()
+    model_server.say(Reply(text="fine"))
+    done = cli("run", "hi", "--model", "openai/scripted", OPENAI_BASE_URL=model_server.base_url)
+    assert (done.code, done.out) == (0, "fine\n")
+    assert "/w\\xff " in model_server.completions[0]["messages"][0]["content"]
+
+
+def test_a_state_folder_that_was_open_to_all_is_closed_when_it_is_used(cli: Any) -> None:
+    state = store(cli).parent
+    os.chmod(state, 0o777)
+    assert cli("tool", "glob", "pattern=*", "--session", "s1").code == 0
+    assert mode(state) == 0o700

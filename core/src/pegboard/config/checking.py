@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 import msgspec
+from msgspec import inspect as mi
 
 from pegboard.calls import Action
-from pegboard.config.layers import PREFIX, Said, variables
+from pegboard.config.layers import MARKS, PREFIX, Said, leaves, open_keys, variable, variables
 from pegboard.config.schema import Config, PermissionSettings, ToolsSettings
 from pegboard.errors import ConfigError
+from pegboard.wanted import expected, holding
 
 OWN = tuple(name for name in Config.__struct_fields__ if name != "tables")
 """Core's own tables and top-level keys."""
 OPEN = {"tools": (ToolsSettings, "switches"), "tool_permission": (PermissionSettings, "actions")}
 """Tables with further keys of one type: the struct, and its field that holds them."""
+
+SECRET = re.compile(r"(api[_-]?key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
+"""A key whose value is not shown."""
 
 
 def converted(values: Mapping[str, Any]) -> Config:
@@ -48,7 +54,7 @@ def insist(said: Said) -> None:
         return
     key, reason = wrong
     place = {
-        "environment": f" (environment, {PREFIX}{'_'.join(key).upper()})",
+        "environment": f" (environment, {variable(key)})",
         "flag": " (command line)",
     }.get(said.layer, "")
     raise ConfigError(f"{'.'.join(key)}{place}: {reason}; nothing was started", file=said.file, line=said.line(key))
@@ -56,6 +62,9 @@ def insist(said: Said) -> None:
 
 def complaint(values: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
     """The key of the first value of a wrong type and what was expected there; None when all are right."""
+    for key, value in leaves(values):
+        if isinstance(value, float) and not math.isfinite(value):  # JSON has no form for it: it would be shown as null
+            return key, f"Expected a finite number, got {value}"
     try:
         converted(values)
     except msgspec.ValidationError as error:
@@ -69,6 +78,25 @@ def complaint(values: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
             reason += "; expected " + ", ".join(get_args(Action))
         return key, reason
     return None
+
+
+def misfit(values: Mapping[str, Any], kind: type[msgspec.Struct], error: msgspec.ValidationError) -> str:
+    """What is wrong with a plugin's table, in the words of `config set`: `word: expected string, got 5`."""
+    where = re.search(r" - at `\$\.?(.*)`$", str(error), re.DOTALL)
+    reason = re.sub(r" - at `.*`$", "", str(error), flags=re.DOTALL)
+    path = where[1] if where else ""
+    inner: Any = values
+    declared: mi.Type = mi.type_info(kind)
+    for name in path.split(".") if path else ():
+        fields = {field.encode_name: field.type for field in getattr(holding(declared, inner), "fields", ())}
+        if name not in fields or not isinstance(inner, Mapping) or name not in inner:
+            return f"{path}: {reason}"
+        inner, declared = inner[name], fields[name]
+    plain = not isinstance(inner, Mapping | list) and "length" not in reason and "regex" not in reason
+    if not path or not plain or not reason.startswith(("Expected", "Invalid enum")):
+        return f"{path}: {reason}" if path else reason
+    got = "another text" if isinstance(inner, str) and SECRET.search(path) else repr(inner)
+    return f"{path}: expected {expected(declared)}, got {got if len(got) <= 60 else got[:57] + '...'}"
 
 
 def _concrete(values: Mapping[str, Any], table: str) -> tuple[str, ...]:
@@ -105,17 +133,19 @@ def unknown(said: Said, entries: frozenset[str]) -> list[str]:
     return notes
 
 
-def misspelt(environ: Mapping[str, str]) -> list[str]:
-    """Variables that look like one of ours and are none. Others that begin alike are somebody's own business."""
-    names = [name for name in environ if name.startswith(PREFIX)]
+def misspelt(environ: Mapping[str, str], entries: frozenset[str]) -> list[str]:
+    """Variables that begin like ours and are none: who meant to make something stricter must be told that it is not."""
+    names = [name for name in environ if name.startswith(PREFIX) and name not in MARKS]
     if not names:
         return []
     known = variables()
+    short = [name.removeprefix(PREFIX) for name in known]  # the beginning that all share would make them all alike
     notes = []
-    for name in names:
-        near = [] if name in known else difflib.get_close_matches(name, known, 1, 0.88)
-        if near:
-            notes.append(f"environment: {name} is no setting and is ignored; did you mean {near[0]}?")
+    for name in sorted(names):
+        if name not in known and not open_keys(name, entries):
+            near = difflib.get_close_matches(name.removeprefix(PREFIX), short, 1, 0.6)
+            hint = f"; did you mean {PREFIX}{near[0]}?" if near else ""
+            notes.append(f"environment: {name} is no setting and is ignored{hint}")
     return notes
 
 

@@ -18,6 +18,8 @@ from pegboard.config.schema import Config, known_keys
 from pegboard.errors import ConfigError
 
 PREFIX = "PEGBOARD_"
+MARKS = frozenset({"PEGBOARD_CALL"})
+"""Variables that begin alike and are no settings: the mark on what a call starts (`kit.tree.MARK`)."""
 JOINED = frozenset({"deny", "protected"})
 """Lists that are joined over the layers, never replaced (decision 14). Each item has an origin of its own, `KEY: ITEM`."""
 LARGEST = 1024 * 1024
@@ -82,15 +84,49 @@ def of_text(text: str, file: str) -> Said:
     return Said(layer="user", values=values, file=file, lines=Lines(text))
 
 
-def of_environment(environ: Mapping[str, str]) -> Said:
-    """`PEGBOARD_SEARCH_MAX_HITS=5` is `search.max_hits = 5`."""
+def of_environment(environ: Mapping[str, str], entries: frozenset[str] = frozenset()) -> Said:
+    """`PEGBOARD_SEARCH_MAX_HITS=5` is `search.max_hits = 5`. `entries`: the names of installed plugins."""
     values: dict[str, Any] = {}
     if any(name.startswith(PREFIX) for name in environ):
         names = variables()
         for name, text in environ.items():
             if name in names:
                 put(values, tuple(names[name].split(".")), value_of(text, type_of(names[name])))
+            else:
+                for key, declared in open_keys(name, entries):
+                    put(values, key, value_of(text, declared))
     return Said(layer="environment", values=values)
+
+
+def open_keys(name: str, entries: frozenset[str]) -> list[tuple[tuple[str, ...], Any]]:
+    """The keys that a variable sets where any key may stand, with what each takes: `PEGBOARD_TOOLS_BASH` is the switch
+    `tools.bash`, `PEGBOARD_GUARD_PROTECTED` the key `protected` of an installed plugin `guard`. Empty for all others."""
+    rest = name.removeprefix(PREFIX)
+    if rest == name or name in MARKS:
+        return []
+    word = rest.removeprefix("TOOLS_").lower()
+    if rest.startswith("TOOLS_") and word:
+        return [(("tools", one), bool) for one in _spelled_so(word, entries) or [word]]
+    word = rest.removeprefix("TOOL_PERMISSION_").lower()
+    if rest.startswith("TOOL_PERMISSION_") and word:
+        return [(("tool_permission", word), str)]
+    parts = rest.lower().split("_")
+    for cut in range(len(parts) - 1, 0, -1):  # the longest name of a plugin first
+        tables = [one for one in _spelled_so("_".join(parts[:cut]), entries) if one not in Config.__struct_fields__]
+        key = "_".join(parts[cut:])
+        if tables and key:
+            return [((table, key), list if key in JOINED else None) for table in tables]
+    return []
+
+
+def _spelled_so(word: str, entries: frozenset[str]) -> list[str]:
+    """The installed plugins that a variable can mean: it has neither hyphens nor small letters."""
+    return sorted(entry for entry in entries if entry.lower().replace("-", "_") == word)
+
+
+def variable(key: tuple[str, ...]) -> str:
+    """The environment variable of a key."""
+    return PREFIX + "_".join(key).upper().replace("-", "_")
 
 
 def of_flags(flags: Mapping[str, Any]) -> Said:

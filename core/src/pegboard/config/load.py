@@ -41,13 +41,15 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """A configuration, the origin of every key that is not a default, and what a person should be told.
 
     stated: every value that counts, of every layer, in the order of the layers. untouched: the tables of plugins that the
-    project added to, as they are without it, for a plugin that will not have what the project adds."""
+    project added to, as they are without it, for a plugin that will not have what the project adds. ignored: all that does
+    not count of the project's file, with lines; the note names the first few."""
 
     config: Config
     origins: dict[str, Origin]
     notes: list[str]
     stated: list[Stated] = []
     untouched: dict[str, dict[str, Any]] = {}
+    ignored: list[str] = []
 
     def origin(self, key: str) -> Origin:
         """Where this dotted key's value comes from."""
@@ -68,14 +70,14 @@ def load(
         ConfigError: a file cannot be parsed or a value has the wrong type; names file, line, and what was expected. Never
             for a project's file: what is wrong with that is a note.
     """
-    said = [layers.of_file(user_file), layers.of_environment(environ), layers.of_flags(flags)]
+    said = [layers.of_file(user_file), layers.of_environment(environ, entries), layers.of_flags(flags)]
     stated = [one for one in said if one is not None and one.values]
     for one in stated:
         insist(one)
-    notes = [note for one in stated for note in unknown(one, entries)] + misspelt(environ)
+    notes = [note for one in stated for note in unknown(one, entries)] + misspelt(environ, entries)
     before = [one for one in stated if one.layer == "user"]
     after = [one for one in stated if one.layer != "user"]
-    project, told = _project(root, user_file, _Merge(before), entries)
+    project, told, ignored = _project(root, user_file, _Merge(before), entries)
     merged = _Merge([*before, *project, *after])
     added = [name for one in project for name in one.values if name not in OWN]
     without = _Merge([*before, *after]).values if added else {}
@@ -85,25 +87,28 @@ def load(
         notes=notes + told,
         stated=merged.stated,
         untouched={name: without.get(name, {}) for name in added},
+        ignored=ignored,
     )
 
 
-def _project(root: str, user_file: Path, below: _Merge, entries: frozenset[str]) -> tuple[list[Said], list[str]]:
-    """What counts of the project's file, as a layer, and what to tell."""
+def _project(
+    root: str, user_file: Path, below: _Merge, entries: frozenset[str]
+) -> tuple[list[Said], list[str], list[str]]:
+    """What counts of the project's file, as a layer, what to tell, and the keys that do not count."""
     if not os.path.lexists(os.path.join(root, PROJECT_FILE)):
-        return [], []
+        return [], [], []
     from pegboard.config.project import Unfit, of_project
-    from pegboard.config.tightening import note, tightened
+    from pegboard.config.tightening import named, note, tightened
 
     try:
         said = of_project(root, user_file)
     except Unfit as why:
-        return [], [f"{PROJECT_FILE} came with the project and is ignored: {why}"]
+        return [], [f"{PROJECT_FILE} came with the project and is ignored: {why}"], []
     if said is None:
-        return [], []
+        return [], [], []
     result = tightened(said, below.values, converted(below.values), entries)
     told = note(PROJECT_FILE, said, result.ignored)
-    return [msgspec.structs.replace(said, values=result.values)], [told] if told else []
+    return [msgspec.structs.replace(said, values=result.values)], [told] if told else [], named(said, result.ignored)
 
 
 class _Merge:

@@ -65,9 +65,14 @@ def note(file: str, said: Said, ignored: list[tuple[str, ...]]) -> str | None:
     """One line for the header that lists what was ignored, with line numbers; None when nothing was."""
     if not ignored:
         return None
-    shown = [f"{'.'.join(key)[:_LONGEST]} (line {said.line(key) or '?'})" for key in ignored[:_SHOWN]]
-    more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
+    shown = named(said, ignored[:_SHOWN])
+    more = f" and {len(ignored) - _SHOWN} more (`pegboard doctor` names all)" if len(ignored) > _SHOWN else ""
     return f"{file} came with the project, so it may only make rules stricter. Ignored: {', '.join(shown)}{more}"
+
+
+def named(said: Said, keys: list[tuple[str, ...]]) -> list[str]:
+    """Keys as a person finds them: `search.engine (line 7)`."""
+    return [f"{'.'.join(key)[:_LONGEST]} (line {said.line(key) or '?'})" for key in keys]
 
 
 def _fits(key: tuple[str, ...], value: Any) -> bool:

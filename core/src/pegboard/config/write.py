@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pegboard.config.checking import insist
+from pegboard.config.checking import complaint, insist
 from pegboard.config.layers import Said, at, of_file, of_text, put
 from pegboard.errors import ConfigError
 
@@ -31,7 +31,8 @@ def set_key(file: Path, key: tuple[str, ...], value: Any, check: Check = insist)
     """Set one key in the user's file, which is made with its folder if it is missing.
 
     Raises:
-        ConfigError: the file is not valid as it is, or would not be afterwards, or cannot be written; nothing was changed.
+        ConfigError: the file is no TOML, or what it says would be wrong afterwards, or it cannot be written; nothing was
+            changed.
     """
 
     _change(file, key, value, lambda text: _with(text, key, value), check)
@@ -69,9 +70,7 @@ def _change(file: Path, key: tuple[str, ...], value: Any, change: Callable[[str]
     from tomlkit.exceptions import TOMLKitError
 
     with _told(file), _alone(file):
-        before = of_file(file)
-        if before is not None:
-            insist(before)
+        before = of_file(file)  # whatever its values are: this key's may be what is to be mended
         text = file.read_bytes().decode("utf-8") if before is not None else ""
         wanted = copy.deepcopy(before.values) if before is not None else {}
         _expect(wanted, key, value)
@@ -86,7 +85,13 @@ def _change(file: Path, key: tuple[str, ...], value: Any, change: Callable[[str]
                 "Edit the file by hand.",
                 file=str(file),
             )
-        check(of_text(new, str(file)))
+        try:
+            check(of_text(new, str(file)))
+        except ConfigError:
+            wrong = complaint(before.values) if before is not None else None
+            if before is not None and wrong is not None and wrong[0] != key:
+                insist(before)  # the line as it stands now, not as it would
+            raise
         _replace(file, new)
 
 

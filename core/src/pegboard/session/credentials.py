@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from pegboard.session.redaction import NAMES
+
 _FORMS: tuple[tuple[tuple[str, ...], str, re.Pattern[str]], ...] = tuple(
     (begins, kind, re.compile(pattern))
     for begins, kind, pattern in (
@@ -39,16 +41,29 @@ _AUTHORIZATION = re.compile(
 _BEARER = re.compile(
     r"(?P<kept>\b[Bb]earer\s{1,3})(?P<secret>(?=[A-Za-z._~+/=-]{0,200}[0-9])[A-Za-z0-9._~+/=-]{16,4000})"
 )
-_IN_URL = re.compile(r"(?P<kept>://[^\s/@:'\"<>]{0,200}:)(?P<secret>[^\s/@'\"<>\[]{1,500})(?=@)")
+_IN_URL = re.compile(r"(?P<kept>://[^\s/@:'\"<>]{0,200}:)(?P<secret>[^\s/'\"<>\[]{1,500})(?=@)")
 _ASSIGNMENT = re.compile(
     r"""(?x) (?<![A-Z0-9_]) (?P<name>[A-Z0-9_]{2,80}) =
     (?: (?P<quote>\\?["']) (?P<quoted>[^"'\n\\]{6,4000}) (?=\\?["']) | (?P<bare>[^\s"'`$<>{}()\[\];,&|\\]{6,4000}) )"""
 )
-NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
-"""How the name of a variable ends that holds a secret."""
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _BODY = re.compile(r"(?:(?:\s|\\n){0,8}[A-Za-z0-9+/=]{16,}){0,1000}")
+
+
+_ESCAPE = re.compile(
+    r"(?:\x1b|\\x1b|\\u001b|\\033|\\e|\^\[)\[[0-?]{0,40}[ -/]{0,4}[@-~]|\x9b[0-?]{0,40}[@-~]", re.IGNORECASE
+)
+"""Sequences that colour a text, as they are and as sources and `cat -v` spell them."""
+
+
+def colourless(text: str) -> str:
+    """The text without colours; the same object where it has none. `grep` colours what it found, which may be the beginning
+    of a credential, and the last letter of the sequence then looks like a letter of a word."""
+    if "\x1b" not in text and "\x9b" not in text and "[" not in text:
+        return text
+    made = _ESCAPE.sub("", text)
+    return text if made == text else made
 
 
 def redacted(text: str) -> str:

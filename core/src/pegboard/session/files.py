@@ -25,7 +25,7 @@ decode = _decoder.decode
 """A line of a log to its event. Raises one of `UNREADABLE`."""
 decode_lines = _decoder.decode_lines
 """Whole lines of a log to their events. Raises one of `UNREADABLE`."""
-UNREADABLE = (msgspec.DecodeError, RecursionError)  # the second for lines nested without end
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # the last for lines nested without end
 
 
 @contextmanager
@@ -81,14 +81,20 @@ def open_log(path: Path | str) -> int:
 
 def lines_of(path: Path) -> Iterator[bytes]:
     """Whole lines of a log; a last line without its newline is still being written and is left out."""
+    for _, line in numbered(path):
+        yield line
+
+
+def numbered(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The same with the number that an editor shows for each."""
     try:
         fd = regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return
     with open(fd, "rb") as file:
-        for line in file:
+        for number, line in enumerate(file, 1):
             if line.endswith(b"\n") and line != b"\n":
-                yield line
+                yield number, line
 
 
 def regular(path: Path | str, flags: int) -> int:
@@ -118,10 +124,30 @@ def read_log(path: Path) -> Iterator[AnyEvent]:
     Raises:
         SessionError: a line is not an event of this version.
     """
-    for number, line in enumerate(lines_of(path), 1):
+    for number, line in numbered(path):
         try:
             yield decode(line)
         except UNREADABLE as error:
             raise SessionError(
                 f"{path}:{number} is not an event this version knows ({error}); nothing was changed"
             ) from None
+
+
+class Damage(msgspec.Struct, frozen=True):
+    """A line of a log that is no event of this version: its number, and why."""
+
+    line: int
+    why: str
+
+
+def read_around(path: Path) -> Iterator[AnyEvent | Damage]:
+    """The events of a log file, and what stands between them that is none. Does not lock it.
+
+    Raises:
+        SessionError: the file cannot be opened.
+    """
+    for number, line in numbered(path):
+        try:
+            yield decode(line)
+        except UNREADABLE as error:
+            yield Damage(number, str(error))

@@ -224,8 +224,22 @@ class FileLog:
             return decode_lines(whole)
         except UNREADABLE as error:
             raise SessionError(
-                f"{self._path} has a line that is not an event this version knows ({error}); nothing was changed"
+                f"{self._path}:{self._line_of_damage(whole)} is not an event this version knows ({error}); nothing was "
+                f"changed. `pegboard sessions export {self._path.parent.name}` writes down the rest of it"
             ) from None
+
+    def _line_of_damage(self, whole: bytes) -> int:
+        """The number of the first line that is no event, in the file; `whole` is what follows what was read so far."""
+        before, at = 0, 0
+        while at < self._size and (piece := os.pread(self._fd, min(_CHUNK, self._size - at), at)):
+            before, at = before + piece.count(b"\n"), at + len(piece)
+        for number, line in enumerate(whole.split(b"\n"), before + 1):
+            try:
+                if line:
+                    decode(line)
+            except UNREADABLE:
+                return number
+        return before + 1
 
     def _take_in(self, events: list[AnyEvent], end: int) -> list[AnyEvent]:
         self._size, observe = end, self._observe

@@ -7,6 +7,7 @@ event stay as they are. What is split over two events, or spelled otherwise (bas
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 LEAST = 12
 """Characters that a value of the environment must have to be looked for: shorter ones are words, too."""
-_MOST_VALUES = 64
-_ENDS = ("_API_KEY", "_APIKEY", "_ACCESS_KEY", "_PRIVATE_KEY", "_TOKEN", "_PASSWD")
+NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
+"""How the name of a variable ends that holds a secret."""
+_WITHIN = ("SECRET", "PASSWORD")
+_OF_FILES = ("_FILE", "_PATH", "_DIR")
 _STRUCTURE = frozenset(
     [
         "id",
@@ -46,20 +49,31 @@ _STRUCTURE = frozenset(
 
 
 def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
-    """The values of variables that are named like secrets (`*_API_KEY`, `*_TOKEN`, `*SECRET*` ...), by name."""
-    found = {
+    """The values of variables that are named like secrets (`*KEY`, `*TOKEN`, `*SECRET*` ...), by name."""
+    return {
         name: value
-        for name, value in environ.items()
-        if (upper := name.upper()).endswith(_ENDS) or "SECRET" in upper or "PASSWORD" in upper or upper == "TOKEN"
+        for name, value in sorted(environ.items())
+        if _named_so(name.upper()) and len(value.strip()) >= LEAST and not _plain(value.strip())
     }
-    long = {name: value for name, value in found.items() if len(value.strip()) >= LEAST and not value.startswith("/")}
-    return dict(sorted(long.items())[:_MOST_VALUES])
+
+
+def _named_so(name: str) -> bool:
+    if name.endswith(NAMES):
+        return True
+    return any(word in name for word in _WITHIN) and not name.endswith(_OF_FILES)
+
+
+def _plain(value: str) -> bool:
+    """Whether a value is no secret whatever its name: a number, or the path of something that is there. What only begins
+    with a `/` may be a key all the same: those of AWS do, one in sixty-four."""
+    return value.isdecimal() or ("/" in value and os.path.exists(os.path.expanduser(value)))
 
 
 _AWS_GOOGLE = re.compile(rb"A(?:KIA|SIA|Iza)").search
 _DASH = re.compile(rb"-(?<=(?:.sk|pat|ypi|ox[abeoprs])-)").search
 _GITHUB = re.compile(rb"gh[pousr]_").search
-_ASSIGNED = re.compile(rb"=(?<=(?:KEY|KEN|RET|ORD|SWD|ALS)=)").search  # the ends of credentials.NAMES
+_COLOURS = re.compile(rb"\\u001b\[[0-?]*[ -/]*[@-~]").sub  # as JSON has them
+_ASSIGNED = re.compile(rb"=(?<=(?:KEY|KEN|RET|ORD|SWD|ALS)=)").search  # the ends of NAMES
 
 
 def suspicious(line: bytes) -> bool:
@@ -69,6 +83,10 @@ def suspicious(line: bytes) -> bool:
     have not: a capital letter. (A random token of 30 letters and digits has none once in ten million.)"""
     if line.islower() and b"-" not in line and b"@" not in line:
         return False
+    return _begins(line) or (b"\\u001b" in line and _begins(_COLOURS(b"", line)))
+
+
+def _begins(line: bytes) -> bool:
     return bool(
         (b"-" in line and (_DASH(line) or b"-----BEGIN " in line))
         or (b"@" in line and b"://" in line)
@@ -111,15 +129,34 @@ class Redactor:
         if not self._needles:
             return suspicious
         needles = self._needles
-        return lambda line: suspicious(line) or any(needle in line for needle in needles)
+
+        def scan(line: bytes) -> bool:
+            if suspicious(line) or any(needle in line for needle in needles):
+                return True
+            if b"\\u001b" not in line:
+                return False
+            plain = _COLOURS(b"", line)
+            return any(needle in plain for needle in needles)
+
+        return scan
 
     def text(self, text: str) -> str:
-        """A text without credentials."""
+        """A text without credentials. Where one is only found without the colours of its text, those go with it."""
+        from pegboard.session.credentials import colourless
+
+        made = self._text(text)
+        plain = colourless(made)
+        if plain is made:
+            return made
+        found = self._text(plain)
+        return made if found is plain else found
+
+    def _text(self, text: str) -> str:
+        from pegboard.session.credentials import redacted
+
         for value, name in self._values:
             if value in text:
                 text = text.replace(value, f"[redacted: {name}]")
-        from pegboard.session.credentials import redacted
-
         text = redacted(text)
         return self._by_own(text) if self._own else text
 
@@ -133,14 +170,25 @@ class Redactor:
                 same = all(new is old for new, old in zip(items, value, strict=True))
                 return value if same else type(value)(items)
             case Mapping():
-                pairs = {key: self.value(item) for key, item in value.items()}
-                return value if all(pairs[key] is value[key] for key in pairs) else pairs
+                return self._mapping(value)
             case msgspec.Struct():
                 names = [name for name in value.__struct_fields__ if name not in _STRUCTURE]
                 pairs = {name: self.value(getattr(value, name)) for name in names}
                 pairs = {name: new for name, new in pairs.items() if new is not getattr(value, name)}
                 return msgspec.structs.replace(value, **pairs) if pairs else value
         return value
+
+    def _mapping(self, value: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        """A mapping whose keys have no credentials either: a model may send one as the name of an argument."""
+        made: dict[Any, Any] = {}
+        same = True
+        for key, item in value.items():
+            name, new = self.value(key), self.value(item)
+            same = same and name is key and new is item
+            while name is not key and (name in made or name in value):
+                name += "+"  # two that are told apart no more stay two
+            made[name] = new
+        return value if same else made
 
     def event(self, event: AnyEvent, line: bytes) -> tuple[AnyEvent, bytes]:
         """An event and its line of JSON as they go into the record."""

@@ -19,7 +19,7 @@ from pegboard.session.fold import NEVER_STARTED, UNFINISHED, Fold
 from pegboard.session.log import Entry, FileLog, Log, MemoryLog
 from pegboard.session.places import NAME, private_folder, same_file
 from pegboard.session.viewer import Viewer
-from pegboard.wire import encode
+from pegboard.wire import clean, encode
 
 if TYPE_CHECKING:
     from pegboard.session.presence import Company
@@ -59,8 +59,11 @@ class Session:
         self._present = self._announce(folder) if folder and fcntl is not None else None
 
     @classmethod
-    def open(cls, store: Path, id: str | None, root: str, redactor: Redactor | None = None) -> Session:
-        """Open a session's folder below `store` (0700), making it if it is missing.
+    def open(
+        cls, store: Path, id: str | None, root: str, redactor: Redactor | None = None, *, state: Path | None = None
+    ) -> Session:
+        """Open a session's folder below `store` (0700), making it if it is missing. `state`: the folder that `store` is kept
+        in, which is closed to others too: who can write to it could put another `store` in the place of this.
 
         Raises:
             SessionError: the name is not one, or the folder cannot be made.
@@ -72,7 +75,9 @@ class Session:
             )
         folder = store / name
         try:
-            private_folder(store)
+            for each in (state, store):
+                if each is not None:
+                    private_folder(each)
             private_folder(folder, follow=False)
             _write_meta(folder, name, root)
             return cls(name, root, folder, redactor)
@@ -255,5 +260,4 @@ def _write_meta(folder: Path, name: str, root: str) -> None:
     except FileExistsError:
         return
     with open(fd, "wb") as file:
-        root_shown = root.encode("utf-8", "backslashreplace").decode()
-        file.write(msgspec.json.encode({"id": name, "root": root_shown, "started": time.time(), "version": 1}))
+        file.write(msgspec.json.encode({"id": name, "root": clean(root), "started": time.time(), "version": 1}))

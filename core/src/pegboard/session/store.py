@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 
 from pegboard.events import AnyEvent
-from pegboard.session.files import read_log
+from pegboard.session.files import Damage, read_around, read_log
 from pegboard.session.places import NAME
 from pegboard.session.summary import summary
+from pegboard.wire import clean
 
 LOG, META = "events.jsonl", "session.json"
 
@@ -76,6 +77,19 @@ def read_events(folder: Path) -> list[AnyEvent]:
         SessionError: a line is not an event of this version.
     """
     return list(read_log(folder / LOG))
+
+
+def readable_events(folder: Path) -> tuple[list[AnyEvent], list[Damage]]:
+    """A session's durable events as far as they can be read, and the lines that cannot: one that a disk has spoilt must not
+    take the others with it."""
+    events: list[AnyEvent] = []
+    damage: list[Damage] = []
+    for one in read_around(folder / LOG):
+        if isinstance(one, Damage):
+            damage.append(one)
+        else:
+            events.append(one)
+    return events, damage
 
 
 def is_session(folder: Path) -> bool:
@@ -150,4 +164,4 @@ def _meta(folder: str) -> _Meta | None:
 
 def _real(root: str) -> str:
     r"""A root's real path as `session.json` spells it: bytes that are no UTF-8 as `\xNN`."""
-    return os.path.realpath(root).encode("utf-8", "backslashreplace").decode()
+    return clean(os.path.realpath(root))
