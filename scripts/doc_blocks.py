@@ -1,7 +1,7 @@
 """Execute every code block of the Markdown pages, for real: `doc_blocks.py [--record] [PAGE ...]`.
 
     python    a program of its own. If a block of TOML with entry points follows, it is the module that these name, and
-              installed for the rest of the page.
+              installed for the rest of the page; looked at as well, where the page has it installed by pegboard.
     toml      a person's configuration, which must load without complaint; or the project of such a plugin.
     json      must parse.
     sh        must exit with 0.
@@ -136,14 +136,16 @@ def run_toml(block: Block, place: Place) -> None:
     table = tomllib.loads(block.text)
     project = table.get("project", {})
     if project:
-        return install(project, place)
+        install(project, place)
+        if "`pegboard plugin install" in place.page.read_text("utf-8"):  # which looks at what came, and says so
+            place.run("pegboard", "tools")
+        return
     folder = Path(tempfile.mkdtemp(dir=place.top))
     (folder / "pegboard").mkdir()
     (folder / "pegboard" / "config.toml").write_text(block.text, "utf-8")
     done = place.run("pegboard", "tools", "--json", environ=place.environ(folder))
     if str(folder) in done.stderr:
         raise Wrong(f"the configuration is complained about:\n{done.stderr}")
-    return None
 
 
 def install(project: dict[str, object], place: Place) -> None:

@@ -17,9 +17,11 @@ import itertools
 import json
 import re
 import select
+import shlex
 import socket
 import ssl
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -353,10 +355,16 @@ def main() -> None:
     if given.script:
         with open(given.script, encoding="utf-8") as file:
             script = [Reply(**json.loads(line)) for line in file if line.strip()]
-    with ModelServer(*script, then=by_keywords, key=given.key, port=given.port) as server:
+    try:
+        held = ModelServer(*script, then=by_keywords, key=given.key, port=given.port)
+    except (OSError, OverflowError) as error:
+        sys.exit(f"port {given.port} cannot be had ({error}): leave --port out, or choose another")
+    with held as server:
+        key = f"OPENAI_API_KEY={shlex.quote(given.key)} " if given.key else ""
         print(f"base_url: {server.base_url}", flush=True)
         print(
-            f"try:      OPENAI_BASE_URL={server.base_url} pegboard run --model openai/scripted 'list files'", flush=True
+            f"try:      {key}OPENAI_BASE_URL={server.base_url} pegboard run --model openai/scripted 'list files'",
+            flush=True,
         )
         with suppress(KeyboardInterrupt):
             while True:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
+import time
+from pathlib import Path
 from typing import Any
 
 import pexpect
@@ -329,3 +332,136 @@ def test_standard_error_in_a_file_means_nobody_is_there_to_ask(cli: Any) -> None
     )
     child.expect(pexpect.EOF)
     assert not (cli.root / "a").exists() and "nobody to ask" in (cli.root / "err.txt").read_text("utf-8")
+
+
+SLOW = """
+import time
+from pegboard import hookimpl, tool
+
+time.sleep(1.5 if "pegboard.board" not in __import__("sys").modules else 0)
+
+
+@tool(pure=True)
+def slowly(text: str) -> str:
+    'Say.'
+    return text
+
+
+@hookimpl
+def pegboard_tools(settings):
+    return [slowly]
+"""
+
+
+def test_a_look_at_a_new_plugin_that_takes_long_is_said_at_a_terminal_only(cli: Any, tmp_path: Path) -> None:
+    module = tmp_path / "site" / "pegboard_stranger.py"
+    module.write_text(SLOW, "utf-8")
+    child = cli.terminal("tools")
+    child.expect_exact("looking at new plugins: stranger…")
+    child.expect_exact("slowly")
+    child.expect_exact(pexpect.EOF)
+    module.write_text(SLOW + "\n", "utf-8")
+    assert "looking" not in cli("tools").err
+
+
+TIMED = """
+from pegboard import Context, hookimpl, tool
+
+
+@tool(category="ask", pure=True, timeout=3)
+async def wonder(question: str, ctx: Context) -> str:
+    'Ask the person.'
+    return str(await ctx.ask(question, []))
+
+
+@hookimpl
+def pegboard_tools(settings):
+    return [wonder]
+"""
+
+
+@pytest.mark.parametrize("how", ["flag", "setting"])
+def test_a_question_goes_away_when_the_time_of_the_turn_is_over(cli: Any, how: str) -> None:
+    cli.config("[limits]\ntimeout = 3\n" if how == "setting" else "")
+    cli.script(asks("gated", text="x"), HELLO)
+    child = cli.terminal("run", "go", *(["--timeout", "3"] if how == "flag" else []), NO_COLOR="1")
+    child.expect(QUESTION)
+    assert ended(child) == 1
+    assert "stopped: timeout: " in child.before and "hello" not in child.before
+
+
+def test_a_tools_question_goes_away_when_the_time_of_the_turn_is_over(cli: Any) -> None:
+    cli.script(asks("wonder", question="which?"), HELLO)
+    child = cli.terminal("run", "go", "--timeout", "3", NO_COLOR="1")
+    child.expect_exact("Your answer")
+    assert ended(child) == 1
+    assert "stopped: timeout: " in child.before
+
+
+def test_a_question_goes_away_when_the_time_of_its_call_is_over(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "site" / "pegboard_stranger.py").write_text(TIMED, "utf-8")
+    child = cli.terminal("tool", "wonder", "question=which?")
+    child.expect_exact("Your answer")
+    assert ended(child) == 124
+
+
+SWALLOWED = """
+import time
+
+
+class Held:
+    def __del__(self):
+        open("starting", "w").close()
+        time.sleep(15)
+
+
+Held()
+raise SystemExit("it went on")
+"""
+"""A module of Python's own, in whose place an exception is ignored, as one that comes in the middle of an import may be."""
+STARTING = """
+_provider = provider
+
+
+def provider(settings):
+    import pathlib, time
+
+    pathlib.Path("starting").touch()
+    while not pathlib.Path("go").exists():
+        time.sleep(0.02)
+    return _provider(settings)
+"""
+"""A model that takes a while to be there."""
+
+
+def starts(cli: Any) -> None:
+    """Wait until a start has come to where it says so."""
+    for _ in range(500):
+        if (cli.root / "starting").exists():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not come there")
+
+
+@pytest.mark.parametrize("command", [["chat"], ["run", "go"], ["tools"]])
+def test_ctrl_c_in_the_middle_of_an_import_is_the_end(cli: Any, tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "site" / "difflib.py").write_text(SWALLOWED, "utf-8")
+    child = cli.terminal(*command)
+    starts(cli)
+    child.sendintr()
+    assert ended(child) == -signal.SIGINT
+    assert child.before.replace("^C", "").strip() == ""
+
+
+@pytest.mark.parametrize("command", [["chat"], ["run", "go"]])
+def test_ctrl_c_before_the_first_prompt_is_the_end(cli: Any, tmp_path: Path, command: list[str]) -> None:
+    cli.script(HELLO)
+    with (tmp_path / "site" / "pegboard_stranger_model.py").open("a", encoding="utf-8") as module:
+        module.write(STARTING)
+    child = cli.terminal(*command, NO_COLOR="1")
+    starts(cli)
+    child.sendintr()
+    child.expect_exact("^C")
+    (cli.root / "go").touch()
+    assert ended(child) == 130
+    assert "Traceback" not in child.before and "hello" not in child.before

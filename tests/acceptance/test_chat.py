@@ -323,6 +323,11 @@ def test_a_declined_call_says_so_and_the_session_goes_on(cli: Any) -> None:
         ("/tool nosuch", 'unknown tool "nosuch"'),
         ("/resume nosuch", "there is no session 'nosuch'"),
         ("/model nosuch/x", "nosuch"),
+        ("/model script/", "script/: the name of a model is missing after the slash"),
+        ("/model /x", "/x: the name of a provider is missing before the slash"),
+        ("/new x y", "/new takes nothing after it"),
+        ("/tools all", "/tools takes nothing after it"),
+        ("/model openai/x", "or say /model offline"),
     ],
 )
 def test_a_command_that_cannot_be_done_says_why_and_nothing_is_sent(cli: Any, line: str, told: str) -> None:
@@ -409,6 +414,20 @@ def test_ctrl_c_while_the_answer_streams_keeps_what_was_said(cli: Any) -> None:
     child.expect_exact(READY)
     assert plain(child.before).endswith("(cancelled)\n")
     assert [e["text"] for e in events(cli, "s1") if e["event"] == "message"] == ["as far as it came"]
+    assert left(child) == 0
+
+
+def test_the_prompt_comes_back_when_the_time_of_a_turn_is_over_at_a_question(cli: Any) -> None:
+    cli.script(asks("gated", text="x"), HELLO)
+    child = chat(cli, "--timeout", "3", "--session", "s1")
+    child.sendline("go")
+    child.expect_exact(QUESTION)
+    child.send("n because")
+    child.expect_exact(READY)
+    assert "stopped: timeout: " in plain(child.before)
+    assert events(cli, "s1")[-1]["status"] == "stopped"
+    assert "hello" in said(child, "again")
+    assert cli.heard()[-1] == "again", "what was typed at the question is no prompt"
     assert left(child) == 0
 
 
@@ -514,22 +533,37 @@ def test_told_to_end_it_leaves_the_session_and_the_terminal_whole(cli: Any, numb
         assert all(is_gone(int((cli.root / name).read_text())) for name in ("child", "grandchild"))
 
 
-def test_stopped_and_continued_the_line_is_still_there(cli: Any) -> None:
-    cli.script(HELLO)
+THREADS = """
+import threading, time
+
+for _ in range(8):
+    threading.Thread(target=lambda: [time.sleep(0.005) for _ in range(100_000)], daemon=True).start()
+"""
+"""Threads of a model: each of them may be the one that hears a signal."""
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_stopped_and_continued_the_line_is_still_there(cli: Any, turns: int) -> None:
+    with (Path(cli.environ["PYTHONPATH"]) / "pegboard_stranger_model.py").open("a", encoding="utf-8") as module:
+        module.write(THREADS)
+    cli.script(*[asks("read_file", path="script.json"), {"text": "before"}] * turns, HELLO)
     environ = cli.environ | {"TERM": "xterm", "PS1": "shell: "}
     shell = pexpect.spawn("bash", ["--norc", "-i"], cwd=str(cli.root), env=environ, encoding="utf-8", timeout=20)
     shell.expect_exact("shell: ")
-    shell.sendline(f"{PROGRAM} chat")
+    shell.sendline(f"{PROGRAM} chat --yes")
     shell.expect_exact(READY)
+    for _ in range(turns):
+        assert "before" in said(shell, "a turn")
     shell.send("half")
     shell.expect_exact("half")
-    shell.send("\x1a")  # Ctrl-Z
-    shell.expect_exact("Stopped")
-    shell.expect_exact("shell: ")
-    shell.sendline("fg")
-    shell.expect_exact(READY + "half")
+    for _ in range(2):
+        shell.send("\x1a")  # Ctrl-Z
+        shell.expect_exact("Stopped")
+        shell.expect_exact("shell: ")
+        shell.sendline("fg")
+        shell.expect_exact(READY + "half")
     assert "hello" in said(shell, " a line")
-    assert cli.heard() == ["half a line"]
+    assert cli.heard()[-1] == "half a line"
     shell.sendeof()
     shell.expect_exact("shell: ")
     shell.sendline("exit $?")

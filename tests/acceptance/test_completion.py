@@ -86,6 +86,12 @@ def test_sessions_are_offered_the_last_changed_first(cli: Any) -> None:
         assert asked(cli, *words) == ["b", "a", "c"]
 
 
+def test_sessions_of_single_calls_are_offered_to_read_and_not_to_go_on_with(cli: Any) -> None:
+    assert cli("tool", "say", "text=x", "--session", "single").code == 0
+    assert asked(cli, "run", "--session", "") == []
+    assert asked(cli, "sessions", "show", "") == ["single"]
+
+
 def test_sets_are_offered_after_each_comma(cli: Any) -> None:
     assert {"core", "stranger"} <= set(asked(cli, "run", "--toolsets", ""))
     assert "core,stranger" in asked(cli, "run", "--toolsets", "core,")

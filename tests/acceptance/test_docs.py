@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import tomllib
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -107,6 +108,37 @@ def test_a_plugin_is_installed_as_the_page_says(checkout: Path, written: bool) -
         timeout=60,
     )
     assert called.stdout == "3\n", called.stderr
+
+
+PROJECTS = [
+    (page.relative_to(ROOT).as_posix(), module, project)
+    for page in PAGES
+    for module, project in re.findall(
+        r"^```python\n(.*?)^```$(?:(?!^```python).)*?^```toml\n((?:(?!^```).)*?^\[project\]\n.*?)^```$",
+        page.read_text("utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+]
+
+
+@pytest.mark.parametrize(("page", "module", "project"), PROJECTS, ids=[page for page, _, _ in PROJECTS])
+def test_a_project_that_a_page_shows_can_be_built(page: str, module: str, project: str, tmp_path: Path) -> None:
+    [values] = next(iter(tomllib.loads(project)["project"]["entry-points"].values())).values()
+    name = values.partition(":")[0]
+    (tmp_path / f"{name}.py").write_text(module, "utf-8")
+    (tmp_path / "pyproject.toml").write_text(project, "utf-8")
+    program = "import sys; from importlib import import_module as m; print(m(sys.argv[1]).build_wheel('.'))"
+    backend = tomllib.loads(project).get("build-system", {}).get("build-backend", "setuptools.build_meta")
+    done = subprocess.run(
+        [sys.executable, "-c", program, backend], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    with ZipFile(tmp_path / done.stdout.split()[-1]) as wheel:
+        assert f"{name}.py" in wheel.namelist()
+
+
+def test_the_pages_that_show_a_project_are_known() -> None:
+    assert {"README.md", "docs/plugins.md", "docs/providers.md"} <= {page for page, _, _ in PROJECTS}
 
 
 def test_a_folder_that_is_no_plugin_is_told_of(checkout: Path) -> None:

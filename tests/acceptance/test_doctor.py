@@ -6,7 +6,17 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_useless_commands(tmp_path: Path, cli: Any) -> None:
+    """The stranger brings commands that can never be used; here only what a test breaks is wrong."""
+    file = tmp_path / "site" / "pegboard_stranger-0.7.dist-info" / "entry_points.txt"
+    lines = file.read_text("utf-8").splitlines()
+    file.write_text("\n".join(line for line in lines if not line.startswith(("run =", "no word ="))) + "\n", "utf-8")
+    cli("tools")  # met, so that nothing is new
 
 
 def checks(cli: Any, *words: str, **environ: str) -> dict[str, list[dict[str, Any]]]:
@@ -75,6 +85,23 @@ def test_a_model_that_nobody_provides_is_found(cli: Any) -> None:
     assert not check["ok"] and "'nosuch'" in check["text"] and "offline" in check["fix"]
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["named", "found"])
+def test_a_provider_that_run_would_refuse_is_found(cli: Any, named: bool) -> None:
+    table = '[providers.vllm]\nkind = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nheadrs = { a = "b" }\n'
+    cli.config(('model = "vllm/m"\n' if named else "") + table)
+    environ = {"PEGBOARD_MODEL": "" if not named else "vllm/m", "VLLM_API_KEY": "k"}
+    assert cli("run", "hello", **environ).code == 2
+    (check,) = checks(cli, **environ)["model"]
+    assert not check["ok"] and "'headrs'; did you mean headers?" in check["text"] and "config.toml:" in check["text"]
+
+
+def test_a_key_that_is_missing_is_found(cli: Any) -> None:
+    (check,) = checks(cli, PEGBOARD_MODEL="openai/gpt-5", OPENAI_API_KEY="")["model"]
+    assert not check["ok"] and "OPENAI_API_KEY is not set" in check["text"]
+    (check,) = checks(cli, PEGBOARD_MODEL="openai/gpt-5", OPENAI_API_KEY="k")["model"]
+    assert check["ok"]
+
+
 def test_a_plugin_made_for_another_core_is_found(cli: Any, tmp_path: Path) -> None:
     metadata = tmp_path / "site" / "pegboard_stranger-0.7.dist-info" / "METADATA"
     metadata.write_text(metadata.read_text("utf-8") + "Requires-Dist: pegboard-core<2,>=1.0\n", "utf-8")
@@ -124,6 +151,20 @@ def test_plugins_are_listed_for_programs_with_every_key_and_no_stranger_is_impor
     cli.config('toolSets = []\n[plugins]\ndisable = ["stranger"]\n')
     rows = {(row["kind"], row["name"]): row for row in cli("plugins", "--json").json["plugins"]}
     assert rows["toolset", "stranger"]["state"] == "disabled"
+
+
+def test_the_list_fits_a_narrow_terminal_and_breaks_no_word(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "site" / "pegboard_stranger.py").write_text(
+        "raise ValueError('one two three four five six')\n", "utf-8"
+    )
+    cli("tools")
+    child = cli.terminal("plugins", dimensions=(60, 40), NO_COLOR="1")
+    child.expect_exact(pexpect.EOF)
+    lines = child.before.splitlines()
+    assert lines[0] == "Plugins" and all(len(line) <= 40 for line in lines)
+    assert "to mend it: update or uninstall it" in " ".join(" ".join(line.split()) for line in lines)
+    words = set(" ".join(lines).split())
+    assert {"ValueError:", "three", "plugins.disable;", "--retry`"} <= words
 
 
 def test_the_list_for_a_person_says_what_is_wrong_below_each(cli: Any, tmp_path: Path) -> None:

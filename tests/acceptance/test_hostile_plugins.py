@@ -68,11 +68,11 @@ LOADING = {
     "moves": ("import os\nos.chdir('/')", "goes to another folder"),
     "deepens": ("import sys\nsys.setrecursionlimit(50000)", "recursion limit"),
     "routes": ("import sys\nsys.path.insert(0, '/nowhere')", "sys.path"),
+    "forks": ("import os\nif os.fork() == 0:\n    COPY = True", "forks when it is loaded"),
 }
 """Loads, and is put right each time."""
 TOLD_ONCE = {
     "environs": ("import os\nos.environ['PEGBOARD_SEARCH_MAX_HITS'] = 'x'", "PEGBOARD_SEARCH_MAX_HITS"),
-    "forks": ("import os\nif os.fork() == 0:\n    COPY = True", "forks"),
 }
 TWO_TOOLS = """
 @tool(pure=True, inline=True)
@@ -293,10 +293,75 @@ def test_a_wrong_setting_fails_with_its_line_and_its_mending_is_noticed(machine:
     text = "import msgspec\nclass Settings(msgspec.Struct):\n    size: int = 1\n"
     install(machine.site, "sized", text + TOOL.format(word="sized"))
     machine.config("[sized]\nsize = 'big'\n")
-    assert "config.toml:2: Expected `int`" in machine.run("tools", "--json").stderr
+    assert "config.toml:2: size: expected integer, got 'big'" in machine.run("tools", "--json").stderr
     machine.config("[sized]\nsize = 3\n")
     done = machine.run("tools", "--json")
     assert "sized_tool" in done.stdout and "'sized'" not in done.stderr
+
+
+def test_settings_that_became_wrong_hide_behind_no_earlier_look(machine: Machine) -> None:
+    text = "import msgspec\nclass Settings(msgspec.Struct):\n    size: int = 1\n"
+    install(machine.site, "sized", text + TOOL.format(word="sized"))
+    assert "sized_tool" in machine.run("tools", "--json").stdout
+    machine.config("[sized]\nsize = 'big'\n")
+    row = machine.plugins()["sized"]
+    assert row["state"] == "new" and row["reason"].startswith("its settings changed; ")
+    done = machine.run("doctor", "--json")
+    assert done.returncode == 1
+    assert any("size: expected integer, got 'big'" in check["text"] for check in json.loads(done.stdout)["checks"])
+    assert machine.plugins()["sized"]["state"] == "failed"
+    machine.config("")
+    assert machine.run("doctor").returncode == 0
+    assert machine.plugins()["sized"]["state"] == "on"
+
+
+def test_one_is_looked_at_once_with_the_settings_of_each_workspace(machine: Machine, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    settings = "import msgspec\nclass Settings(msgspec.Struct):\n    protected: list[str] = []\n"
+    install(machine.site, "marks", settings + MARKED + TOOL.format(word="marks"))
+    for _ in range(3):
+        for text in ("", "[marks]\nprotected = ['a']\n"):
+            machine.config(text)
+            assert "marks_tool" in machine.run("tools", "--json", MARK=str(mark)).stdout
+    assert count(mark) == 2 + 6  # a look at each, and an import at each start
+
+
+def test_a_tool_that_was_left_out_is_told_of_by_the_list_and_the_doctor(machine: Machine) -> None:
+    text = "@tool(pure=True)\ndef bare(text):\n    'Say.'\n    return text\n" + TOOL.format(word="well")
+    install(machine.site, "well", text.replace("[well_tool]", "[well_tool, bare]"))
+    done = machine.run("doctor", "--json")
+    assert done.returncode == 1
+    (check,) = [check for check in json.loads(done.stdout)["checks"] if not check["ok"]]
+    row = machine.plugins()["well"]
+    assert row["state"] == "on" and row["tools"] == ["well_tool"]
+    for said in (check["text"], row["problem"]["error"]):
+        assert "tool 'bare'" in said and "annotation" in said and "left out" in said
+
+
+BREAKS = "def inner():\n    return 1 / 0\n"
+"""Its second line stands third in the file."""
+
+
+@pytest.mark.parametrize("when", ["inner()", "@hookimpl\ndef pegboard_prompt(settings):\n    return inner()"])
+def test_a_failure_names_the_authors_line_and_debug_shows_where_it_came_from(machine: Machine, when: str) -> None:
+    install(machine.site, "breaks", BREAKS + when + TOOL.format(word="breaks"))
+    for _ in range(2):  # looked at now, and known
+        done = machine.run("tools")
+        assert "ZeroDivisionError: division by zero (stranger_breaks.py:3)" in done.stderr
+        assert "Traceback" not in done.stderr
+        debugged = machine.run("tools", "--debug").stderr
+        assert "Traceback" in debugged and 'stranger_breaks.py", line 3, in inner' in debugged
+
+
+def test_a_tool_that_raises_names_its_line_and_debug_shows_where_it_came_from(machine: Machine) -> None:
+    body = "return text.nosuch['\\x1b[31m']"
+    install(machine.site, "breaks", TOOL.format(word="breaks").replace("return text", body))
+    done = machine.run("tool", "breaks_tool", "text=x")
+    assert done.returncode == 1 and "no attribute 'nosuch' (stranger_breaks.py:6)" in done.stderr
+    assert "Traceback" not in done.stderr
+    debugged = machine.run("tool", "breaks_tool", "text=x", "--debug").stderr
+    assert "Traceback" in debugged and 'stranger_breaks.py", line 6, in breaks_tool' in debugged
+    assert "\x1b" not in debugged
 
 
 def test_what_is_kept_is_the_persons_alone_and_a_broken_file_is_made_anew(machine: Machine) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import re
+import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
 from typing import Any
 from unicodedata import combining, east_asian_width
 
@@ -20,6 +24,7 @@ from pegboard_cli.progress import EVERY, Waits, ticking
 from pegboard_cli.screen import Screen, as_drawn
 from pegboard_cli.widths import columns_of, fitted, padded, shortened
 
+PROGRAM = Path(sys.executable).with_name("pegboard")
 SEQUENCE = re.compile(r"\x1b\[(\d*)([A-Za-z])|(.)", re.DOTALL)
 
 
@@ -115,6 +120,48 @@ def test_what_a_call_prints_takes_the_lines_place(cli: Any) -> None:
     lines = seen.finish()
     assert [line.strip() for line in lines if line.strip() in ("one", "two", "hello")] == ["one", "two", "hello"]
     assert not [line for line in lines if line.startswith("running")]
+
+
+def test_a_line_typed_while_a_call_runs_leaves_no_trace_of_what_was_drawn(cli: Any) -> None:
+    cli.script(asks("execute", command="sleep 2"), {"text": "hello"}, {"text": "again"})
+    seen = start(cli, "chat", "--yes")
+    seen.child.expect("> ")
+    assert seen.child.getecho() is False, "readline draws what is typed"
+    seen.child.sendline("go")
+    seen.child.expect("running execute…")
+    seen.child.sendline("and then")
+    seen.child.expect("hello")
+    seen.child.expect("again")
+    seen.child.sendeof()
+    seen.child.expect(pexpect.EOF)
+    lines = on_screen(re.sub(r"\x1b\[\?2004[hl]", "", seen.log.getvalue()), 200)
+    assert not [line for line in lines if "running" in line]
+    assert [line for line in lines if "and then" in line] == ["> and then"]
+
+
+def test_that_there_was_no_output_is_said_once(cli: Any) -> None:
+    cli.script(asks("bash", command="true"), {"text": "(no output)"})
+    lines = start(cli, "run", "go", "--yes").finish()
+    assert [line.strip() for line in lines].count("(no output)") == 1
+
+
+@pytest.mark.parametrize("end", ["answer", "interrupt", "kill"])
+def test_typed_text_is_shown_again_when_it_is_over(cli: Any, end: str) -> None:
+    cli.script({"text": "", "sleep": 1 if end == "answer" else 60}, {"text": "hello"})
+    command = f'trap : INT; "{PROGRAM}" run go; echo over; sleep 60'
+    child = pexpect.spawn(
+        "sh", ["-c", command], cwd=str(cli.root), env=cli.environ | {"TERM": "xterm"}, encoding="utf-8", timeout=20
+    )
+    child.expect("waiting for the model…")
+    assert child.getecho() is False
+    if end == "interrupt":
+        child.sendintr()
+    elif end == "kill":
+        children = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGTERM)
+    child.expect("over")
+    assert child.getecho() is True
+    child.close(force=True)
 
 
 @pytest.mark.parametrize("environ", [{"TERM": "dumb"}, {"TERM": "xterm"}])

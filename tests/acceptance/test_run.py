@@ -25,6 +25,11 @@ def test_the_answer_goes_to_stdout_and_everything_else_to_stderr(cli: Any) -> No
     assert "let me see" in done.err and "← Read a.py [limit=3]" in done.err.splitlines()
 
 
+def test_a_prompt_without_quotes_is_a_usage_error_that_shows_them(cli: Any) -> None:
+    done = cli("run", "read", "three files.txt")
+    assert done.code == 2 and "Put the prompt in quotes: pegboard run 'read three files.txt'" in done.err
+
+
 @pytest.mark.row("S-023")
 def test_the_header_names_version_model_root_and_sets(cli: Any) -> None:
     cli.script(HELLO)

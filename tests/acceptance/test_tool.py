@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from typing import Any
 
@@ -188,22 +189,39 @@ def test_sessions_are_listed_and_shown(cli: Any) -> None:
 
 
 def test_the_list_is_of_the_newest_and_fits_a_terminal(cli: Any) -> None:
+    cli.script({"text": "hello"})
+    assert cli("run", "please read a-rather-long-name.py", "--session", "old").code == 0
+    folder = cli.home / ".local/state/pegboard/sessions"
+    (folder / "old/session.json").write_text(json.dumps({"root": "/some/where/far/away/from/everything/else"}))
     for number in range(22):
-        folder = cli.home / f".local/state/pegboard/sessions/old-{number}"
-        folder.mkdir(parents=True)
-        (folder / "session.json").write_text(json.dumps({"root": "/some/where/far/away/from/everything/else"}))
+        shutil.copytree(folder / "old", folder / f"old-{number}")
     assert cli("tool", "peek", "path=a-rather-long-name.py", "--session", "single").code == 0
     lines = cli("sessions", "list").out.splitlines()
-    assert len(lines) == 22 and lines[-1] == "and 3 more: pegboard sessions list --all"
-    assert len(cli("sessions", "list", "--all").out.splitlines()) == 24
-    assert len(cli("sessions", "list", "--json").json["sessions"]) == 23
-    assert lines[1].startswith("single ") and lines[1].endswith("Read a-rather-long-name.py"), "a single call names it"
+    assert len(lines) == 22 and lines[-1] == "and 3 more, 1 of single calls: pegboard sessions list --all"
+    assert not any(line.startswith("single ") for line in lines)
+    lines = cli("sessions", "list", "--all").out.splitlines()
+    assert len(lines) == 25 and lines[1].startswith("single ")
+    assert lines[1].endswith("Read a-rather-long-name.py"), "a single call names it"
+    assert len(cli("sessions", "list", "--json").json["sessions"]) == 24
     for columns in (60, 100):
         child = cli.terminal("sessions", "list", dimensions=(40, columns))
         child.expect(pexpect.EOF)
         rows = child.before.splitlines()
         assert max(map(len, rows)) <= columns and len(rows) == 22
-        assert "Read a-rather-long-" in rows[1]
+        assert "please read" in rows[1]
+
+
+def test_a_store_of_single_calls_alone_says_how_they_are_listed(cli: Any) -> None:
+    assert cli("tool", "peek", "path=a.py", "--session", "single").code == 0
+    assert cli("sessions", "list").out == "and 1 of single calls: pegboard sessions list --all\n"
+
+
+def test_who_reads_a_refusal_because_nobody_could_be_asked_is_told_what_allows_it(cli: Any) -> None:
+    call = ["tool", "write_file", "path=n.txt", "content=x"]
+    told = "pegboard: nobody could be asked; --yes allows it"
+    assert cli(*call).err.splitlines()[-1] == told
+    assert told not in cli(*call, "--json").err
+    assert told not in cli(*call, "--no").err, "they were asked, and said no"
 
 
 def test_reading_a_session_waits_for_no_lock(cli: Any) -> None:

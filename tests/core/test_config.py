@@ -232,11 +232,44 @@ def test_a_users_file_that_is_too_large_is_told_and_not_read(place: Place) -> No
         place.load()
 
 
-def test_a_misspelt_variable_is_told_with_the_nearest_and_others_are_nobodys_business(place: Place) -> None:
-    [note] = place.load(SERCH_MAX_HITS="3", ROWS_OUT="x", ZZZ="1").notes
-    assert note == (
-        "environment: PEGBOARD_SERCH_MAX_HITS is no setting and is ignored; did you mean PEGBOARD_SEARCH_MAX_HITS?"
+def test_a_variable_that_is_no_setting_is_told_with_the_nearest(place: Place) -> None:
+    notes = place.load(SERCH_MAX_HITS="3", ZZZ="1", GARD_PROTECTED="x", MODEL="m", CALL="mark").notes
+    assert notes == [
+        "environment: PEGBOARD_GARD_PROTECTED is no setting and is ignored",
+        "environment: PEGBOARD_SERCH_MAX_HITS is no setting and is ignored; did you mean PEGBOARD_SEARCH_MAX_HITS?",
+        "environment: PEGBOARD_ZZZ is no setting and is ignored",
+    ]
+
+
+def test_the_environment_can_switch_a_tool_or_a_set_off(place: Place) -> None:
+    loaded = place.load(entries=("edit-plus",), TOOLS_WRITE_FILE="false", TOOLS_EDIT_PLUS="false", TOOLS_GIT="true")
+    assert loaded.config.tools.switches == {"write_file": False, "edit-plus": False, "git": True}
+    assert loaded.origin("tools.write_file").layer == "environment" and loaded.notes == []
+    for text in ("off", "0", "False", ""):
+        with pytest.raises(ConfigError, match=r"PEGBOARD_TOOLS_EDIT_PLUS.*nothing was started"):
+            place.load(entries=("edit-plus",), TOOLS_EDIT_PLUS=text)
+
+
+def test_the_environment_can_set_any_permission_key(place: Place) -> None:
+    loaded = place.load(TOOL_PERMISSION_ROCKET_FUEL="deny", TOOL_PERMISSION_BASH_MULTILINE="reject")
+    assert loaded.config.tool_permission.actions == {"rocket_fuel": "deny"} and loaded.notes == []
+    assert loaded.config.tool_permission.bash_multiline == "reject"
+
+
+def test_the_environment_can_set_the_table_of_an_installed_plugin(place: Place) -> None:
+    loaded = place.load(
+        "[guard]\nprotected = ['a/']\n",
+        entries=("guard", "my-words", "my"),
+        GUARD_PROTECTED="b/,c/",
+        MY_WORDS_MAX_LENGTH="3",
+        MY_NAME="x y",
     )
+    assert loaded.config.tables == {
+        "guard": {"protected": ["a/", "b/", "c/"]},
+        "my-words": {"max_length": 3},
+        "my": {"name": "x y"},
+    }
+    assert loaded.notes == [] and loaded.origin("guard.protected: b/").layer == "environment"
 
 
 def test_hooks_are_known_and_told_to_have_no_effect(place: Place) -> None:

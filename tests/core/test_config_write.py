@@ -108,6 +108,25 @@ def test_what_would_not_load_is_not_written(tmp_path: Path, text: str, key: str,
     assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
 
 
+@pytest.mark.parametrize(
+    ("text", "key", "value", "after"),
+    [
+        ("[search]\nmax_hits = 'x' # oops\n", "search.max_hits", 5, "[search]\nmax_hits = 5 # oops\n"),
+        ("[search]\nmax_hits = 'x'\nengine = 'rg'\n", "search.max_hits", None, "[search]\nengine = 'rg'\n"),
+        ("# mine\ntools = 5\n", "tools", None, "# mine\n"),
+    ],
+)
+def test_the_very_key_that_is_wrong_can_be_mended(tmp_path: Path, text: str, key: str, value: Any, after: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    parts = tuple(key.split("."))
+    if value is None:
+        assert unset_key(file, parts)
+    else:
+        set_key(file, parts, value)
+    assert file.read_text() == after
+
+
 def test_a_form_that_cannot_be_changed_cleanly_is_left_to_the_person(tmp_path: Path) -> None:
     text = (
         'zz = """\n[no table]\n"""\n'  # the new line would end up in the text, which is valid and says something else

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pegboard.config.schema import RESERVED
-from pegboard.entries import Entry, scan
+from pegboard.entries import Entry, scan, survey
 from pegboard.hooks import API, GROUPS
 from pegboard.plugins import LoadProblem, given, import_guarded, load_all
 
@@ -100,6 +100,36 @@ def test_an_earlier_path_hides_the_same_distribution_on_a_later_one(tmp_path: Pa
         Site(tmp_path / place).install("words", "[pegboard.toolsets]\nwords = w\n", version=version)
     found = scan([str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "nowhere")])
     assert [e.version for e in found] == ["2.0"]
+
+
+def test_ours_is_what_lies_beside_pegboard_wherever_else_it_stands_on_the_path(tmp_path: Path) -> None:
+    ours, other = Site(tmp_path / "ours"), Site(tmp_path / "other")
+    ours.install("pegboard", requires=("pegboard-guard", "pegboard-gone"))
+    ours.install("pegboard-guard", "[pegboard.guards]\nguard = g\n")
+    other.install("pegboard-guard", "[pegboard.toolsets]\nspare = s\n", version="99")
+    other.install("pegboard-gone", "[pegboard.toolsets]\ngone = g\n")
+    found = survey([str(other.folder), str(ours.folder)])
+    assert [(e.name, e.version, e.own) for e in found.entries] == [("guard", "1.0", True), ("gone", "1.0", False)]
+    (copies,) = found.copies
+    assert "pegboard-guard is installed 2 times" in copies and str(other.folder) in copies
+
+
+def test_two_copies_of_ours_in_one_folder_both_count_and_are_told_of(tmp_path: Path) -> None:
+    ours = Site(tmp_path / "ours")
+    ours.install("pegboard", requires=("pegboard-guard",))
+    ours.install("pegboard-guard", "[pegboard.guards]\nguard = g\n")
+    ours.install("pegboard-guard", "[pegboard.toolsets]\nspare = s\n", version="0.1")
+    found = survey([str(ours.folder)])
+    assert {e.name for e in found.entries} == {"guard", "spare"} and len(found.copies) == 1
+
+
+def test_a_folder_that_is_on_the_path_twice_holds_no_copies(tmp_path: Path) -> None:
+    ours = Site(tmp_path / "lib")
+    ours.install("pegboard", requires=("pegboard-guard",))
+    ours.install("pegboard-guard", "[pegboard.guards]\nguard = g\n")
+    (tmp_path / "lib64").symlink_to(ours.folder)
+    found = survey([str(tmp_path / "lib64"), str(ours.folder)])
+    assert [e.name for e in found.entries] == ["guard"] and found.copies == []
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe[pegboard.toolsets]", b"[pegboard.toolsets", b"[pegboard.toolsets]\nx"])

@@ -126,7 +126,7 @@ PLUGS = st.one_of(
         does=st.sampled_from(["nothing", "fail"]),
         names=st.lists(st.sampled_from(["one", "two", "three", "one_too", "four"]), max_size=3).map(tuple),
         kind=st.sampled_from([None, *KINDS]),
-        permission=st.sampled_from([None, "read", "list", "edit", "mine"]),
+        permission=st.sampled_from([None, "read", "list", "edit", "web", "ask", "state", "mine"]),
         said=st.sampled_from([None, "allow", "deny", "nonsense"]),
     ),
     st.builds(Plug, group=st.just("guards"), does=st.sampled_from(list(GUARDS))),

@@ -103,7 +103,7 @@ def test_a_denied_key_denies_the_tools_of_that_key_alone_and_hides_them(rules: R
 
 
 @pytest.mark.row("R-007")
-@pytest.mark.parametrize("key", ["bash", "web", "mcp", "edit"])
+@pytest.mark.parametrize("key", ["bash", "mcp", "edit"])
 def test_a_declared_permission_replaces_the_touches_own(rules: Rules, key: str) -> None:
     made = make("special", "edit", permission=key)
     assert decide(rules(f"[tool_permission]\n{key} = 'deny'\n"), made).action == "deny"

@@ -152,6 +152,15 @@ def test_it_is_not_looked_for_where_that_is_switched_off(
     assert server.requests == []
 
 
+def test_an_address_without_a_model_is_why_the_embedded_one_answers(
+    entries: list[Entry], tmp_path: Path, nobody: None
+) -> None:
+    environ = {"OPENAI_BASE_URL": "http://me:secret@127.0.0.1:8099/v1"}
+    choice = providers(entries, tmp_path).choose(environ, EMBEDDED)
+    assert choice.model == EMBEDDED
+    assert choice.why == "no model was named for openai at 127.0.0.1:8099 (--model openai/NAME)"
+
+
 def test_else_the_embedded_one_answers(entries: list[Entry], tmp_path: Path, nobody: None) -> None:
     choice = providers(entries, tmp_path).choose({}, EMBEDDED)
     assert choice == Choice(model="offline", why="no other model was found")

@@ -163,6 +163,47 @@ def test_many_beginnings_do_not_take_long() -> None:
     assert "PRIVATE KEY" not in redacted(text)  # quadratic work would take minutes: the suite's time limit
 
 
+COLOURS = st.sampled_from(["\x1b[01;31m", "\x1b[01;31m\x1b[K", "\x1b[K", "\x1b[38;5;9m"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(secret=SECRETS, colour=COLOURS, cut=st.integers(0, 12), where=st.integers(0, 7))
+def test_a_coloured_credential_is_found_wherever_the_colour_begins_and_ends(
+    secret: tuple[str, str], colour: str, cut: int, where: int
+) -> None:
+    """As `grep --color` prints one: what it looked for is coloured, which may be the beginning of the credential only."""
+    text, gone = secret
+    cut = cut if cut < len(text) - len(gone) else 0  # within the beginning
+    coloured = f"a.txt:{colour}{text[:cut]}\x1b[m\x1b[K{text[cut:]}\x1b[m"
+    _, line = Redactor().event(place(coloured, where), encode(place(coloured, where)))
+    assert encode(gone)[1:-1] not in line and b"[redacted: " in line
+
+
+@pytest.mark.parametrize(
+    "spelled", ["\x1b[31m", r"\x1b[31m", r"\u001b[31m", r"\033[31m", r"\e[31m", "^[[31m", "\x9b31m"]
+)
+def test_a_credential_behind_a_colour_that_is_spelled_out_is_found(spelled: str) -> None:
+    for secret in (TOKEN, "AKIA" + "ABCD2345" * 2, "sk-proj-" + "a1B2" * 10):
+        event = place(f"echo {spelled}{secret}", 0)
+        assert secret.encode() not in Redactor().event(event, encode(event))[1]
+
+
+def test_colours_stay_where_there_is_no_credential() -> None:
+    event = place("\x1b[31mred\x1b[m and -plain@x://", 0)
+    assert Redactor().event(event, encode(event))[0] is event
+    assert Redactor().text(f"\x1b[31mred\x1b[m {TOKEN}") == "\x1b[31mred\x1b[m [redacted: github-token]"
+
+
+def test_a_coloured_value_of_the_environment_is_found() -> None:
+    event = place("the \x1b[31mquite\x1b[m plain words", 0)
+    _, line = Redactor(values={"ACME_KEY": "quite plain words"}).event(event, encode(event))
+    assert json.loads(line)["text"] == "the [redacted: ACME_KEY]"
+
+
+def test_the_whole_of_a_password_in_an_address_goes() -> None:
+    assert redacted("amqp://u:p@ss@h/x and me@x") == "amqp://u:[redacted: password]@h/x and me@x"
+
+
 # --- a session --------------------------------------------------------------------------------------------------------
 
 TOKEN = "ghp_" + "A1b2C3d4E5" * 4
@@ -239,10 +280,45 @@ def test_what_names_and_orders_things_is_never_changed_and_arguments_of_such_nam
     shown, _ = Redactor().event(asked, encode(asked))
     assert isinstance(shown, events.CallAsked)
     assert (shown.lane, shown.id, shown.tool) == (TOKEN, TOKEN, TOKEN)
-    assert shown.arguments == {"id": "[redacted: github-token]", TOKEN: 1}, "keys are not looked at"
+    assert shown.arguments == {"id": "[redacted: github-token]", "[redacted: github-token]": 1}
+
+
+def test_two_names_of_arguments_that_are_credentials_stay_two() -> None:
+    other = TOKEN[:-1] + "z"
+    shown = Redactor().value({TOKEN: 1, "plain": 2, other: 3})
+    assert shown == {"[redacted: github-token]": 1, "plain": 2, "[redacted: github-token]+": 3}
 
 
 # --- what the person adds ---------------------------------------------------------------------------------------------
+
+
+def test_variables_are_secrets_by_the_end_of_their_names(tmp_path: Path) -> None:
+    there = tmp_path / "key.json"
+    there.touch()
+    long = "correct horse"
+    names = [
+        "ENCRYPTION_KEY",
+        "MYKEY",
+        "MYTOKEN",
+        "TOKEN",
+        "SERVICE_CREDENTIALS",
+        "db_passwd",
+        "PGPASSWORD",
+        "A_SECRET",
+    ]
+    secrets = dict.fromkeys([*names, "SECRET_KEY_BASE"], long) | {"AWS_SECRET_ACCESS_KEY": "/" + "wJalrXUtn+" * 4}
+    others = {
+        "SSH_AUTH_SOCK": long,
+        "TOKEN_URL": long,
+        "KEYBOARD": long,
+        "APP_SECRET_FILE": long,
+        "SHORT_KEY": "eleven chrs",
+        "A_KEY": "123456789012",
+        "GOOGLE_APPLICATION_CREDENTIALS": str(there),
+    }
+    assert secret_values(secrets | others) == secrets
+    many = {f"N{number:03}_TOKEN": f"value number {number}" for number in range(200)}
+    assert secret_values(many) == many, "there is no limit that nobody is told of"
 
 
 def test_secrets_of_the_environment_are_found_whatever_they_look_like(tmp_path: Path) -> None:

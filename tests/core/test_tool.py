@@ -176,6 +176,7 @@ async def waiting(n: int) -> str:
         (declare(undocumented), "no docstring"),
         (declare(permission="read"), "permission 'read' is for read_only tools"),
         (declare(permission="list"), "permission 'list' is for read_only tools"),
+        *((declare(permission=key), f"permission '{key}' is allowed as shipped") for key in ("web", "ask", "state")),
         (declare(waiting, inline=True), "inline is for plain functions"),
         (declare(effect="read_only"), "below what it touches"),
         (declare(examples=[f"do {n}" for n in range(MAX_EXAMPLES + 1)]), "at most 12"),

@@ -147,4 +147,5 @@ def test_without_any_installer_it_says_what_would_help(venv: tuple[str, Path], t
         pytest.skip("pip is there")
     done = Place(venv[1], home, tmp_path, str(tmp_path))("plugin", "install", "anything")
     assert done.returncode == 1 and "neither pip" in done.stderr and "nothing was run" in done.stderr
+    assert f"`{venv[1] / 'bin' / 'python'} -m ensurepip` brings pip" in done.stderr
     assert sys.executable not in done.stderr

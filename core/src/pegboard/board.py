@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pegboard import plugins
 from pegboard.assembly import Assembled, assemble
 from pegboard.calls import Call, Caller, Record
 from pegboard.commit import lock_folder
 from pegboard.config.places import config_file, own_files, state_folder
 from pegboard.desk import Answers, Desk
+from pegboard.entries import survey
 from pegboard.events import Note
 from pegboard.hooks import Fragment
 from pegboard.kit.workspace import Outside, Workspace
@@ -103,14 +103,17 @@ class Board:
         """
         environ = os.environ if environ is None else environ
         state = state or state_folder(environ)
+        found = survey() if discover else None
         assembled = assemble(
             root=root,
             flags=flags or {},
             user_file=user_file or config_file(environ),
             environ=environ,
             state=state,
-            entries=[*(plugins.scan() if discover else ()), *extra],
+            entries=[*(found.entries if found else ()), *extra],
             without_guard=frozenset(without_guard),
+            remarks=found.copies if found else (),
+            guarded=found is not None and bool(found.ours),
         )
         redactor = redactor_of(assembled.loaded.config.sessions, environ)
         return cls(assembled, state=state, environ=environ, redactor=redactor)
@@ -133,7 +136,7 @@ class Board:
         """
         if in_memory or self.sessions_folder is None:
             return Session(id or "memory", self.root)
-        return Session.open(self.sessions_folder, id, self.root, self.redactor)
+        return Session.open(self.sessions_folder, id, self.root, self.redactor, state=self.state)
 
     def offers(self, caller: Caller = "model") -> list[ToolOffer]:
         """The tools that a caller is told of, in a stable order."""

@@ -25,7 +25,8 @@ class Declaration:
     overlap: `exclusive` (a two-sided barrier), `parallel`, `background`.
     pure: touches nothing; without it and without touches a call asks.
     touches: gives the touches where no annotation can say them (paths inside a patch).
-    permission: a key of `tool_permission`, instead of the touches' own.
+    permission: a key of `tool_permission`, instead of the touches' own. read and list: of tools that only read; web, ask
+    and state: of tools that touch nothing else.
     permission_fn: looks at the arguments and may make the answer stricter.
     callers: who may call it. aliases: other names, or (name, preset arguments). param_aliases: other parameter names.
     category: decides glyph and verb of the activity line; `glyph` and `verb` override it.

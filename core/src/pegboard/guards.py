@@ -140,6 +140,9 @@ def _leave_behind(answer: asyncio.Future[Any]) -> None:
         answer._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
+_ENDING = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit, StopIteration)
+
+
 class _Ended(Exception):
     """A guard raised what would end a task, or the program: here it is one more failure."""
 
@@ -157,7 +160,7 @@ async def _asked(guard: Guard, call: Call, touches: list[Touch]) -> object:
         if asyncio._get_running_loop() is None:
             raise  # it was left behind, and is thrown away now
         raise _Ended("GeneratorExit") from error
-    except (KeyboardInterrupt, SystemExit, StopIteration) as error:  # it cannot end the program
+    except (KeyboardInterrupt, SystemExit, StopIteration) as error:  # isolates plugins: they cannot end the program
         raise _Ended(type(error).__name__) from error
 
 
@@ -165,7 +168,7 @@ def _called(guard: Guard, call: Call, touches: list[Touch]) -> object:
     """The same for a plain guard, in its thread."""
     try:
         return guard(call, touches)
-    except (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit, StopIteration) as error:
+    except _ENDING as error:  # isolates plugins: they cannot end the program
         raise _Ended(type(error).__name__) from error
 
 

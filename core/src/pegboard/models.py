@@ -149,12 +149,14 @@ class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
 class ProviderKind:
     """What an entry of `pegboard.providers` may name instead of a plain function: the function, and what holds without it.
 
-    key_env: the variable that holds the API key where no table says otherwise. default_model: what is asked where nobody
-    names a model. loopback: it speaks to OpenAI-compatible servers, so one found on this machine is given to it.
+    key_env: the variable that holds the API key where no table says otherwise. url_env: the one that may hold another
+    address. default_model: what is asked where nobody names a model. loopback: it speaks to OpenAI-compatible servers, so
+    one found on this machine is given to it.
     options: a struct with the provider's own keys of `[providers.NAME]`."""
 
     make: Callable[[ProviderSettings], Provider]
     key_env: str | None = None
+    url_env: str | None = None
     default_model: str | None = None
     loopback: bool = False
     options: type[msgspec.Struct] | None = None

@@ -18,7 +18,7 @@ import msgspec
 
 from pegboard.entries import Entry
 from pegboard.events import AnyEvent
-from pegboard.plugins.loaded import switch_off, told, whose
+from pegboard.plugins.loaded import log_failure, switch_off, told, whose
 from pegboard.plugins.loading import is_stranger
 from pegboard.wire import encode
 
@@ -37,6 +37,7 @@ class ObserverSeat:
         self._entry = entry
         self._note = note
         self._failure: str | None = None
+        self._due = False
         self._reported = False
         self._thread: threading.Thread | None = None
         self._waiting: queue.Queue[bytes | None] | None = None
@@ -52,8 +53,8 @@ class ObserverSeat:
                 self._tell(line)
             else:
                 self._hand_over(line, self._waiting)
-        if self._failure is not None and not self._reported:
-            self._reported = True
+        if self._failure is not None and not self._due:
+            self._due = True
             with suppress(RuntimeError):  # no loop runs here
                 asyncio.get_running_loop().call_soon(self._report)
 
@@ -64,9 +65,8 @@ class ObserverSeat:
                 self._waiting.put_nowait(None)
                 self._thread.join(GRACE)
             self._thread = None
-        if self._failure is not None and not self._reported:
-            self._reported = True
-            self._report()
+        if self._failure is not None:
+            self._report()  # the loop may have ended before its turn came
 
     def _hand_over(self, line: bytes, waiting: queue.Queue[bytes | None]) -> None:
         with suppress(queue.Full):
@@ -90,9 +90,13 @@ class ObserverSeat:
                 else:
                     said.close()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: one that fails is not told any more
-            self._failure = told(error)
+            self._failure = told(error, self._entry.value)
+            log_failure(f"{whose(self._entry)}: its observer raised", error)
 
     def _report(self) -> None:
+        if self._reported:
+            return
+        self._reported = True
         text = f"{whose(self._entry)}: its observer failed ({self._failure}) and is told of nothing more. "
         with suppress(OSError, ValueError):  # the session was closed meanwhile
             self._note(f"{text}To switch it off, {switch_off(self._entry)}")

@@ -8,6 +8,7 @@ from pegboard.config.schema import Config
 from pegboard.errors import DoorError, ToolError
 from pegboard.hooks import Fragment
 from pegboard.kit.workspace import Workspace
+from pegboard.wire import clean
 
 MAX_INSTRUCTIONS = 32 * 1024
 
@@ -24,7 +25,7 @@ def system_prompt(workspace: Workspace, config: Config, fragments: Iterable[tupl
     instructions = _instructions(workspace, config.project_instructions)
     if instructions:
         parts.append(f"The project's own instructions ({config.project_instructions}):\n{instructions}")
-    return "\n\n".join(parts)
+    return clean("\n\n".join(parts))  # a folder may have a name that is no UTF-8, and a provider sends UTF-8
 
 
 def _instructions(workspace: Workspace, path: str) -> str:

@@ -20,6 +20,7 @@ from pegboard.entries import Entry
 from pegboard.errors import ConfigError
 from pegboard.loopback import PORTS, Found, find_servers
 from pegboard.models import Provider, ProviderKind, ProviderSettings
+from pegboard.plugins.claims import contested
 
 GROUP = "pegboard.providers"
 LOCAL = "local"
@@ -60,7 +61,7 @@ class Providers:
             return choice
         if self.loaded.config.local_models and (servers := self.servers()):
             return _local(servers[0], servers)
-        return Choice(model=fallback, why="no other model was found")
+        return Choice(model=fallback, why=self._unnamed(environ) or "no other model was found")
 
     def with_keys(self, environ: Mapping[str, str]) -> Iterator[Choice]:
         """What an API key is there for: configured tables in their order, then our own providers by name."""
@@ -76,6 +77,15 @@ class Providers:
             kind = self._own_kind(entry) if entry.own and entry.name not in self.tables else None
             if kind is not None and kind.key_env and environ.get(kind.key_env) and kind.default_model:
                 yield Choice(model=f"{entry.name}/{kind.default_model}", why=f"{kind.key_env} is set")
+
+    def _unnamed(self, environ: Mapping[str, str]) -> str:
+        """What is said where an address is set for one of our own providers, and neither a key nor a model."""
+        for entry in self.entries:
+            kind = self._own_kind(entry) if entry.own and entry.name not in self.tables else None
+            if kind is not None and kind.url_env and (address := environ.get(kind.url_env)):
+                host = re.sub(r"^\w+://|[/?#].*$", "", address).rpartition("@")[2]
+                return f"no model was named for {entry.name} at {host} (--model {entry.name}/NAME)"
+        return ""
 
     def servers(self, *, fresh: bool = False) -> list[Found]:
         """The model servers on this machine, if anything here can speak to them."""
@@ -111,6 +121,8 @@ class Providers:
         kind = (table or {}).get("kind") or name
         entry = next((entry for entry in self.entries if entry.name == kind), None)
         if entry is not None:
+            if (why := contested(entry, self.entries)) is not None:
+                raise ConfigError(f"model {model!r}: {why}; nothing was started")
             return entry
         there = ", ".join(entry.name for entry in self.entries) or "none"
         if table is None:

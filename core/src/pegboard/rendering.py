@@ -21,6 +21,7 @@ import msgspec
 
 from pegboard.blocks import AnyBlock
 from pegboard.calls import Result
+from pegboard.plugins.loaded import log_failure
 from pegboard.wire import clean, encode
 
 if TYPE_CHECKING:
@@ -179,6 +180,7 @@ class _Job:
         try:
             drawn = self._draw()
         except BaseException as error:  # noqa: BLE001 - isolates plugins: nothing a renderer raises may kill the thread
+            log_failure("a renderer raised", error)
             drawn = _Drawn(problem=_said(error))
         self._done.set_result(drawn)
 

@@ -83,7 +83,7 @@ def test_a_value_is_read_as_its_key_wants(config: Config, key: str, text: str, v
         ("search.max_hit", "3", "did you mean search.max_hits?"),
         ("modle", "x", "did you mean model?"),
         ("guard.protectd", "x", "did you mean guard.protected?"),
-        ("guard.read_secrets", "perhaps", "bool"),
+        ("guard.read_secrets", "perhaps", "true or false"),
         ("search", "3", "search is a table"),
         ("tools", "3", "Name a key in it"),
         ("hooks", "3", "cannot be set"),

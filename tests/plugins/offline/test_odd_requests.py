@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pegboard.models import ToolOffer
 from pegboard_offline.route import Plan, Router
 
 
@@ -221,3 +222,38 @@ def test_arguments_are_taken_from_the_request(request_, arguments, core):
     plan = Router().plan(request_, core)
     assert plan.acts
     assert plan.choices[0].arguments == arguments
+
+
+def offer(name, example, takes, effect="read_only"):
+    properties = {parameter: {"type": "string"} for parameter in takes}
+    schema = {"type": "object", "properties": properties, "required": list(takes)}
+    touches = {parameter: touch for parameter, touch in takes.items() if touch}
+    return ToolOffer(
+        name=name, description="", parameters=schema, touches=touches, effect=effect, examples=[example], category=None
+    )
+
+
+COUNTS = offer("word_count", "count the words in {path}", {"path": "read"})
+READS = offer("look", "read {path}", {"path": "read"})
+EDITS = offer("put", "write {content} to {path}", {"path": "edit", "content": ""}, "edits_files")
+RUNS = offer("shell", "run {command}", {"command": "run"}, "destructive")
+
+
+@pytest.mark.parametrize("request_", ["how many lines are in README.md", "count the lines in README.md"])
+def test_a_tool_that_counts_one_thing_is_not_asked_for_another(request_):
+    assert not Router().plan(request_, [COUNTS, READS]).acts
+    served = Router().plan(request_.replace("lines", "words"), [COUNTS, READS])
+    assert served.acts and served.choices[0].tool == "word_count"
+
+
+@pytest.mark.parametrize(
+    ("request_", "able", "said"),
+    [
+        ("run ls", RUNS, "No tool on offer runs commands; nothing was run."),
+        ("run `ls`", RUNS, "No tool on offer runs commands; nothing was run."),
+        ("write `x` to a.txt", EDITS, "No tool on offer edits files; nothing was changed."),
+    ],
+)
+def test_what_no_tool_on_offer_can_do_is_said_to_be_so(request_, able, said):
+    assert Router().plan(request_, [READS]).choices[0].reason == said
+    assert Router().plan(request_, [READS, able]).choices[0].reason != said

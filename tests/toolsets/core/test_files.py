@@ -342,7 +342,7 @@ class TestPreview:
         return [event.preview for event in board.events if isinstance(event, ApprovalAsked)]
 
     @pytest.mark.row("R-035", "S-005")
-    def test_the_person_is_shown_the_diff_or_why_it_cannot_work(self, board: TestBoard, tmp_path: Path) -> None:
+    def test_the_person_is_shown_the_diff(self, board: TestBoard, tmp_path: Path) -> None:
         write(tmp_path, "a.txt", "one\ntwo\nthree\n")
         shown = self.previews(
             board,
@@ -350,18 +350,38 @@ class TestPreview:
             ("write_file", {"path": "a.txt", "content": "one\n"}),
             ("write_file", {"path": "n.txt", "content": "new\n"}),
             ("write_file", {"path": "n.txt", "content": "more\n", "mode": "append"}),
-            ("edit_file", {"path": "a.txt", "old_string": "nope", "new_string": "x"}),
         )
         diffs = [preview[0] for preview in shown]
-        assert [(d.path, d.change, d.added, d.removed) for d in diffs[:4]] == [
+        assert [(d.path, d.change, d.added, d.removed) for d in diffs] == [
             ("a.txt", "changed", 1, 1),
             ("a.txt", "changed", 0, 2),
             ("n.txt", "created", 1, 0),
             ("n.txt", "changed", 1, 0),
         ]
         assert diffs[0].text == "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
-        assert isinstance(diffs[4], Problem) and "not found" in diffs[4].text
         assert os.listdir(tmp_path) and (tmp_path / "n.txt").read_bytes() == b"new\nmore\n"
+
+    @pytest.mark.parametrize("answers", ["--yes", "person"])
+    def test_an_edit_that_cannot_work_ends_as_its_error_and_nobody_is_asked(
+        self, pegboard_board: Make, tmp_path: Path, answers: Any
+    ) -> None:
+        board = pegboard_board(tools=TOOLS, answers=answers)
+        write(tmp_path, "a.txt", "one\n")
+        call = {"path": "a.txt", "old_string": "nope", "new_string": "x"}
+        record = board.call("edit_file", **call)
+        assert [type(event).__name__ for event in board.events] == ["CallAsked", "CallFinished"]
+        allowed = pegboard_board(tools=TOOLS, settings={"tool_permission.edit": "allow"})
+        assert (record.outcome, record.text) == ("error", allowed.call("edit_file", **call).text)
+        assert "old_string not found" in record.text
+
+    def test_an_edit_that_cannot_work_is_asked_about_where_its_error_would_quote_what_asks(
+        self, pegboard_board: Make, tmp_path: Path
+    ) -> None:
+        board = pegboard_board(tools=TOOLS, answers="--yes", settings={"tool_permission.read": "ask"})
+        write(tmp_path, "a.txt", "the password is 1\n")
+        call = ("edit_file", {"path": "a.txt", "old_string": "the password is 2", "new_string": "x"})
+        ((problem,),) = self.previews(board, call)
+        assert isinstance(problem, Problem) and "not found" in problem.text
 
     def test_what_was_approved_is_what_is_written(self, pegboard_board: Make, tmp_path: Path) -> None:
         board = pegboard_board(tools=TOOLS, answers="person")

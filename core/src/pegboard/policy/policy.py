@@ -13,6 +13,7 @@ from pegboard.touches import effect_of, kinds_in
 
 KEY_OF: dict[str, str] = {"run": "bash", "net": "web"}
 
+_PATHS = frozenset({"read", "list", "edit"})
 _SETTLED = 4096
 
 
@@ -70,6 +71,13 @@ class Policy:
             return settled.verdict
         said, name = _own_word(tool, call)
         return _verdict(settled.ruling, said, Rule(action=said, name=name, layer="tool"))
+
+    def reads_freely(self, tool: Tool, call: Call, touches: Sequence[Touch], cautious: bool) -> bool:
+        """Whether all that a call touches are paths, and merely reading those would not be asked about."""
+        reading = [Touch("read", touch.what, touch.at, touch.outside) for touch in touches]
+        if not reading or any(touch.kind not in _PATHS for touch in touches):
+            return False
+        return self.decide(tool, call, reading, cautious=cautious).decision.action == "allow"
 
     def considered(
         self, tool: Tool, call: Call, touches: list[Touch], *, cautious: bool = False

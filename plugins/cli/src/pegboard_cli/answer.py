@@ -21,6 +21,13 @@ class Answer:
         """Whether a result is held back."""
         return bool(self._held)
 
+    def result(self, text: str, lines: Sequence[str]) -> None:
+        """A result below its call; on the answer's own terminal, unless that repeats it."""
+        if self._screen.one_terminal:
+            self.hold(text, lines)
+        else:
+            self.echo(lines)
+
     def hold(self, text: str, lines: Sequence[str]) -> None:
         """Hold a result back; meanwhile its end is shown where it can be taken back. `lines`: the text, safe to show."""
         self._held, self._held_lines = text.strip(), lines

@@ -7,6 +7,8 @@ import os
 import sys
 import time
 
+from pegboard_cli.document import Nowhere, went_nowhere
+
 OK, ERROR, USAGE, TIMED_OUT, INTERRUPTED = 0, 1, 2, 124, 130
 """Exit codes of the contract. A call that was blocked exits as a usage error does."""
 COMPLETION = ("--show-completion", "--install-completion")
@@ -38,6 +40,9 @@ def run(arguments: list[str]) -> int:
     else:
         code = OK
     code = code if flush() else code or ERROR
+    if code == OK and went_nowhere():
+        code = ERROR
+        _complain("pegboard: stdout was closed before the start: what it should have got is lost\n")
     _let_go_of_threads(code)
     return code
 
@@ -66,11 +71,12 @@ def _complain(text: str) -> None:
 def set_up_streams() -> None:
     """UTF-8, and nothing that an encoding cannot say may crash: it is spelled `\\u2190`.
 
-    A terminal keeps the encoding that it has. A stream that was closed before the start goes nowhere."""
+    A terminal keeps the encoding that it has. A stream that was closed before the start goes nowhere; what is lost so
+    counts as a failure if it was stdout's."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
+            setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(Nowhere()), encoding="utf-8", errors="replace"))
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace")
 

@@ -12,6 +12,7 @@ from pegboard.calls import Call, Record
 from pegboard.errors import ConfigError
 from pegboard.events import AnyEvent, CallAsked, CallFinished
 from pegboard.lane import Lane
+from pegboard.observing import ObserverSeat
 from pegboard.road import Road
 from pegboard.touches import kinds_in
 from pegboard.wire import encode
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pegboard.tooling import Tool
 
     from pegboard_cli.viewer import Viewer
+
+UNASKED = "nobody could be asked; --yes allows it"
 
 
 class Single:
@@ -68,6 +71,9 @@ class Single:
     def close(self) -> None:
         """Let go of threads and of the session."""
         self._road.runner.close()
+        for observer in self._road.session.observers:
+            if isinstance(observer, ObserverSeat):
+                observer.close()  # while the session can still be told of one that failed
         self._road.session.close()
 
 
@@ -85,7 +91,15 @@ async def call_tool(name: str, arguments: Mapping[str, Any], wishes: Wishes, *, 
         if record is None:
             return INTERRUPTED
         await _print(record, front)
+        if _unasked(record) and not wishes.json:
+            front.screen.say(f"pegboard: {UNASKED}")
     return exit_code(record)
+
+
+def _unasked(record: Record) -> bool:
+    """Whether it was refused because nobody was there to ask. The record's text says what a model should do then."""
+    answer = record.decision.answer if record.decision is not None else None
+    return record.outcome == "blocked" and answer is not None and answer.by == "headless"
 
 
 def of_words(arguments: Mapping[str, Any], tool: Tool | None) -> Mapping[str, Any]:

@@ -14,8 +14,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard import port
-from pegboard.errors import PegboardError
+from pegboard.errors import ConfigError, PegboardError
 from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded
+from pegboard.wire import clean
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE
@@ -84,6 +85,7 @@ class Chat:
         await self._open(chosen(self._board, self._wishes))
         try:
             with listening(self._press, self._leave):
+                await asyncio.sleep(0)  # Ctrl-C until here is the end
                 self._show_where()
                 while not self._leaving and (line := self._read()) is not None:
                     await self._take(line)
@@ -132,13 +134,13 @@ class Chat:
                 meant = slash.session_meant(board, command.rest, self.talk.front.session.id)
                 await self._open(meant.id)
                 self._show_where()
-                if meant.root not in (None, board.root):
+                if meant.root not in (None, clean(board.root)):
                     self.talk.front.tell(f"that session worked in {meant.root}; this is {board.root}")
             case "new":
                 await self._open(None)
                 self._show_where()
             case "model":
-                await self._choose(command.rest)
+                await self._choose(slash.read_model(command.rest))
             case _:
                 self._leaving = True
 
@@ -176,7 +178,10 @@ class Chat:
     async def _choose(self, model: str) -> None:
         """`/model`: say which one answers, or go on with another."""
         if model:
-            provider = self._board.provider(model)
+            try:
+                provider = self._board.provider(model)
+            except ConfigError as error:
+                raise BadCommand(str(error).replace("use --model ", "say /model ")) from None
             self._model = model
             old, self._talk = self.talk, None
             await old.close.aclose()  # two agents on one session at once would be one too many

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from pegboard import events as kinds
 from pegboard.errors import ConfigError
+from pegboard.wire import clean
 
 from pegboard_cli.arguments import BadWord, read_arguments
 from pegboard_cli.call import of_words
+from pegboard_cli.completing import only_calls
 from pegboard_cli.describing import tool_page
-from pegboard_cli.history import NEWEST, conversation_lines, session_lines
+from pegboard_cli.history import chosen_for_list, conversation_lines, session_lines
 from pegboard_cli.listing import list_tools, only, tool_lines
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
@@ -76,7 +78,12 @@ def read_line(line: str) -> Command | str:
         near = difflib.get_close_matches(name, COMMANDS, 1)
         hint = f" Did you mean /{near[0]}?" if near else " /help lists those there are."
         raise BadCommand(f"there is no command /{found['name']}.{hint} With a space in front it goes to the model.")
-    return Command(name, (found["rest"] or "").strip())
+    rest = (found["rest"] or "").strip()
+    if rest and " " not in COMMANDS[name][0]:
+        raise BadCommand(
+            f"/{name} takes nothing after it; nothing was done. With a space in front the line goes to the model."
+        )
+    return Command(name, rest)
 
 
 def read_call(rest: str, board: Board) -> tuple[str, dict[str, Any]]:
@@ -100,6 +107,19 @@ def read_call(rest: str, board: Board) -> tuple[str, dict[str, Any]]:
         raise BadCommand(str(error)) from None
     except (msgspec.DecodeError, ValueError) as error:
         raise BadCommand(f"the arguments of {name} cannot be read: {error}") from None
+
+
+def read_model(rest: str) -> str:
+    """The model that `/model` names; empty: none.
+
+    Raises:
+        BadCommand: a part of the name is missing.
+    """
+    provider, slash, name = rest.partition("/")
+    if slash and not (provider and name):
+        missing = "a model is missing after" if provider else "a provider is missing before"
+        raise BadCommand(f"{rest}: the name of {missing} the slash; nothing was changed. Write /model PROVIDER/MODEL.")
+    return rest
 
 
 def help_lines(board: Board, topic: str, styles: Styles, width: int | None) -> list[str]:
@@ -142,8 +162,8 @@ def known_sessions(board: Board) -> list[SessionInfo]:
 
 def sessions_lines(board: Board, current: str, width: int | None) -> list[str]:
     """`/sessions`."""
-    found = known_sessions(board)
-    lines = session_lines(found[:NEWEST], more=max(len(found) - NEWEST, 0), width=width)
+    shown, more, single = chosen_for_list(known_sessions(board))
+    lines = session_lines(shown, more=more, single=single, width=width)
     return [*lines, f"this one: {current} · /resume ID goes on with another"]
 
 
@@ -155,7 +175,7 @@ def session_meant(board: Board, given: str, current: str) -> SessionInfo:
     """
     found = [info for info in known_sessions(board) if info.id != current]
     if not given:
-        here = next((info for info in found if info.root == board.root and info.turns), None)
+        here = next((info for info in found if info.root == clean(board.root) and info.turns), None)
         if here is None:
             raise BadCommand("there is no other session in this folder; /sessions lists those of all folders")
         return here
@@ -192,6 +212,6 @@ def completions(board: Board, before: str) -> list[str]:
         case ["/tool" | "/help"]:
             return [f"{tool.name} " for tool in board.registry.tools if not board.policy.hidden(tool)]
         case ["/resume"] if board.sessions_folder is not None and board.sessions_folder.is_dir():
-            return sorted(visible(folder.name) for folder in board.sessions_folder.iterdir())
+            return sorted(visible(one.name) for one in board.sessions_folder.iterdir() if not only_calls(str(one)))
         case _:
             return []

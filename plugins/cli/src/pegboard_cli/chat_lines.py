@@ -34,7 +34,14 @@ class TooLong(Exception):
 
 
 class _Resumed(Exception):
-    """The process was stopped (Ctrl-Z) and goes on: the shell has had the terminal, so the line is set up again."""
+    """The process was stopped and goes on: the shell has had the terminal, so the line is set up again."""
+
+
+class _Stopping(Exception):
+    """Ctrl-Z: what is typed so far is kept, and the terminal given back as it was, before the process stops.
+
+    What is heard when it goes on may come too late: with threads, any of them gets that signal, and the line is read by
+    readline meanwhile, from a terminal that is not set up for it."""
 
 
 class Lines(Protocol):
@@ -126,6 +133,9 @@ class Typed:
                 return self._read_line(prompt, kept)
             except _Resumed as resumed:
                 self._kept = str(resumed)
+            except _Stopping as stopping:
+                self._kept = str(stopping)
+                signal.raise_signal(signal.SIGTSTP)  # it does here what it does in any program
 
     def _read_line(self, prompt: str, kept: str) -> str:
         handlers = {signal.SIGINT: _press, signal.SIGTERM: _leave, **_hangup()}
@@ -139,9 +149,15 @@ class Typed:
         def resume(_number: int, _frame: FrameType | None) -> None:
             raise _Resumed(editor.get_line_buffer())
 
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            raise _Stopping(editor.get_line_buffer())
+
+        handlers |= {signal.SIGCONT: resume}
+        if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:  # a shell that knows no jobs has us pass over it
+            handlers |= {signal.SIGTSTP: stop}
         editor.set_startup_hook((lambda: editor.insert_text(kept)) if kept else None)
         try:
-            with taking({**handlers, signal.SIGCONT: resume}):
+            with taking(handlers):
                 return input(prompt)
         finally:
             editor.set_startup_hook(None)

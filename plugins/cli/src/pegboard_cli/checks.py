@@ -9,11 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from pegboard.errors import PegboardError
+from pegboard.assembly import UNGUARDED
+from pegboard.errors import ConfigError, PegboardError
 
 from pegboard_cli.plugin_list import Installed, PluginList
+
+if TYPE_CHECKING:
+    from pegboard.providers import Providers
 
 OLDEST = (3, 11)
 
@@ -45,7 +50,8 @@ def examine(installed: Installed, *, retry: bool) -> tuple[Findings, PluginList]
         lambda: _sessions(installed.state),
         lambda: _rg(installed),
         lambda: _program("git", "the git tools need it"),
-        lambda: _plugins(listed, notes),
+        lambda: _copies(installed.copies),
+        lambda: _plugins(listed, notes, guarded=installed.guarded),
         lambda: _built_for(installed),
         lambda: _sets(installed),
         lambda: _aliases(listed),
@@ -77,9 +83,12 @@ def _settings(installed: Installed) -> Iterator[Check]:
     there = "is read" if installed.user_file.is_file() else "is not there, which is fine"
     yield Check(id="config", ok=True, text=f"{installed.user_file} {there}")
     for note in installed.loaded.notes:
-        unknown = "unknown" in note
+        unknown = "unknown" in note or "is no setting" in note
         fix = "correct the name, or take the line out" if unknown else None
         yield Check(id="config.note", ok=not unknown, text=note, fix=fix)
+    if installed.loaded.ignored:
+        text = "of the project's settings these do not count: " + ", ".join(installed.loaded.ignored)
+        yield Check(id="config.ignored", ok=True, text=text)
     for note in installed.notes:
         yield Check(id="root", ok=True, text=note)
 
@@ -147,23 +156,33 @@ def _version(path: str) -> str:
     return (done.stdout.splitlines() or ["it does not say its version"])[0]
 
 
-def _plugins(listed: PluginList, notes: list[str]) -> Iterator[Check]:
+def _copies(copies: list[str]) -> Iterator[Check]:
+    for text in copies:
+        yield Check(id="duplicates", ok=False, text=text, fix="remove the others")
+
+
+def _plugins(listed: PluginList, notes: list[str], *, guarded: bool) -> Iterator[Check]:
     guards = [row for row in listed.plugins if row.kind == "guard" and row.state not in ("off", "disabled")]
     for row in listed.plugins:
         whose = f"{row.kind} {row.name!r} ({row.distribution} {row.version})"
-        if row.problem and row.problem.what == "duplicate":
+        if row.problem and row.problem.what == "duplicate" and row.kind != "guard":
             yield Check(id="duplicates", ok=False, text=f"{whose}: {row.problem.error}", fix=row.problem.fix)
         elif row.problem:
             id = "guard" if row.kind == "guard" else "plugin"
             stops = "; nothing starts without it" if row.kind == "guard" else ""
-            yield Check(id=id, ok=False, text=f"{whose} {row.state}: {row.problem.error}{stops}", fix=row.problem.fix)
+            state = "on, in part" if row.state == "on" else row.state
+            yield Check(id=id, ok=False, text=f"{whose} {state}: {row.problem.error}{stops}", fix=row.problem.fix)
         elif row.remarks:
             yield Check(id="plugin", ok=True, text=f"{whose}: it {'; '.join(row.remarks)}")
     on = [row for row in listed.plugins if row.state == "on"]
     yield Check(id="plugins", ok=True, text=f"{len(on)} of {len(listed.plugins)} plugins are on")
     if all(row.problem is None for row in guards):
-        names = ", ".join(row.name for row in guards) or "none is installed: nothing is protected"
-        yield Check(id="guard", ok=True, text=f"guards: {names}")
+        names = ", ".join(row.name for row in guards)
+        if names or not guarded:
+            yield Check(id="guard", ok=True, text=f"guards: {names or 'none is installed: nothing is protected'}")
+        else:
+            fix = "reinstall pegboard, which brings one"
+            yield Check(id="guard", ok=False, text=UNGUARDED, fix=fix)
     for note in (note for note in notes if not note.startswith("plugin ")):  # those stand above
         yield Check(id="plugins.note", ok=True, text=note)
 
@@ -215,11 +234,32 @@ def _model(installed: Installed) -> Iterator[Check]:
         ok = name in there or name == "local"
         fix = f"there are {', '.join(there) or 'none'}; install a provider, or change `model`"
         text = f"model {named!r} is set" if ok else f"model {named!r} is set, and no provider {name!r} is there"
-        yield Check(id="model", ok=ok, text=text, fix=None if ok else fix)
+        wrong = _cannot_answer(providers, named) if ok else None
+        yield wrong or Check(id="model", ok=ok, text=text, fix=None if ok else fix)
         return
     choice = providers.choose(os.environ, EMBEDDED)
     why = f" ({choice.why})" if choice.why else ""
-    yield Check(id="model", ok=True, text=f"{choice.model} would answer{why}; providers: {', '.join(there) or 'none'}")
+    text = f"{choice.model} would answer{why}; providers: {', '.join(there) or 'none'}"
+    yield _cannot_answer(providers, choice.model) or Check(id="model", ok=True, text=text)
+
+
+def _cannot_answer(providers: Providers, model: str) -> Check | None:
+    """What would keep `run` from starting with this model, if its provider is ours to import. Nothing is dialled."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    name = model.partition("/")[0]
+    kind = providers.tables.get(name, {}).get("kind", name)
+    if not any(entry.own and entry.name == kind for entry in providers.entries):
+        return None  # a stranger's is imported when it is chosen; `local` would have to be dialled
+    try:
+        provider = providers.load(model).provider
+    except ConfigError as error:
+        text = f"model {model!r} cannot answer: {error}"
+        return Check(id="model", ok=False, text=text, fix="mend that, or choose another `model`")
+    with ThreadPoolExecutor(1) as pool:  # a loop runs here already
+        pool.submit(asyncio.run, provider.close()).result()
+    return None
 
 
 def _terminal() -> Iterator[Check]:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pegboard.entries import Entry, scan
@@ -53,14 +54,23 @@ def argument_words(root: str | None, name: str, given: Sequence[str], incomplete
     ]
 
 
-def session_ids() -> Found:
-    """The sessions last changed, newest first."""
+def session_ids(*, talks: bool = False) -> Found:
+    """The sessions last changed, newest first. `talks`: not those of single calls alone."""
     from pegboard.config.places import state_folder
 
     with suppress(OSError), os.scandir(state_folder(os.environ) / "sessions") as folder:
-        found = [(item.stat().st_mtime, item.name) for item in folder if _SESSION.fullmatch(item.name)]
-        return [(name, "") for _, name in sorted(found, reverse=True)[:NEWEST]]
+        found = [(item.stat().st_mtime, item.name, item.path) for item in folder if _SESSION.fullmatch(item.name)]
+        names = (name for _, name, path in sorted(found, reverse=True) if not (talks and only_calls(path)))
+        return [(name, "") for name in islice(names, NEWEST)]
     return []
+
+
+def only_calls(folder: str) -> bool:
+    """Whether a session has events, and none of a turn."""
+    from pegboard.session.summary import summary
+
+    ends = summary(os.path.join(folder, "events.jsonl"))
+    return ends.events > 0 and not ends.turns
 
 
 def set_names(incomplete: str) -> Found:
@@ -76,7 +86,10 @@ def set_names(incomplete: str) -> Found:
 
 def guard_names() -> Found:
     """Installed guards."""
-    return [(entry.name, entry.distribution) for entry in scan() if entry.group == "pegboard.guards"]
+    from pegboard.plugins.claims import address
+
+    guards = [entry for entry in scan() if entry.group == "pegboard.guards"]
+    return [(address(entry, guards), entry.distribution) for entry in guards]
 
 
 def plugin_names() -> Found:
@@ -137,7 +150,7 @@ def _strangers(entries: Iterable[Entry]) -> Iterator[tuple[Entry, list[str]]]:
 
     vetting = Vetting(state_folder(os.environ))
     for entry in entries:
-        verdict = vetting.known(entry) if _is_set(entry) and not entry.own else None
+        verdict = vetting.of_files(entry) if _is_set(entry) and not entry.own else None
         if verdict is not None and verdict.good:
             yield entry, verdict.tools
 

@@ -144,7 +144,9 @@ def _values(ctx: Any, asked: Any, piece: str, words: Sequence[str]) -> completin
             return []  # the command is a plugin's, or none: what it takes is not known here
         case "", _ if isinstance(asked, Commands) and not piece.startswith("-"):
             return _commands()
-        case "--session" | "ID", _:
+        case "--session", _:
+            return completing.session_ids(talks=True)
+        case "ID", _:
             return completing.session_ids()
         case "--toolsets", _:
             return completing.set_names(piece)

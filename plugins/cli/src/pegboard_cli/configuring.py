@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from pegboard.calls import Layer, Source
 from pegboard.config import layers
-from pegboard.config.checking import OPEN, OWN, complaint, insist, nearest
+from pegboard.config.checking import OPEN, OWN, SECRET, complaint, insist, misfit, nearest
 from pegboard.config.layers import JOINED, Said, leaves, put, type_of, value_of
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
@@ -22,10 +22,15 @@ from pegboard.config.write import UNCHANGED
 from pegboard.entries import scan
 from pegboard.errors import ConfigError
 
+from pegboard_cli.terminal import plain
+
 MASK = "***"
-_SECRET = re.compile(r"(api[_-]?key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
 _REFERENCE = re.compile(r"(\w+ )?\{env:\w+\}")
-_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_IN_URL = re.compile(r"(?<=://)[^/?#\s]+(?=@)")
+_IN_QUERY = re.compile(
+    r"(?<=[?&;])([^=&;#\s]*(?:key|token|secret|passw|sig|auth|credential)[^=&;#\s]*=)[^&;#\s]+", re.I
+)
+_COMMAND = re.compile(r"providers\.[^.]+\.api_key_command", re.DOTALL)
 
 
 def below_home(file: Path) -> str:
@@ -95,13 +100,16 @@ def masked(name: str, value: Any) -> Any:
     """The value without what may be a secret: headers, keys by their name, passwords in addresses."""
     if isinstance(value, dict):
         return {inner: masked(f"{name}.{inner}", one) for inner, one in value.items()}
+    if isinstance(value, list) and _COMMAND.fullmatch(name):
+        # Which program, not what it is told: that may be the key itself.
+        return [*value[:1], *(MASK for _ in value[1:])]
     if isinstance(value, list):
         return [masked(name, one) for one in value]
     if not isinstance(value, str) or _REFERENCE.fullmatch(value):
         return value
-    if _SECRET.search(name) or re.fullmatch(r"providers\.[^.]+\.headers\..*", name, re.DOTALL):
+    if SECRET.search(name) or re.fullmatch(r"providers\.[^.]+\.headers\..*", name, re.DOTALL):
         return MASK
-    return _IN_URL.sub(MASK, value)
+    return _IN_QUERY.sub(rf"\1{MASK}", _IN_URL.sub(MASK, value))
 
 
 # --- changing ---------------------------------------------------------------------------------------------------------
@@ -134,11 +142,16 @@ class Target:
         Raises:
             ConfigError: it is none; says what was expected.
         """
+        if plain(text) != text:
+            raise ConfigError(f"{self.name}: the value is not valid UTF-8, and a settings file is; {UNCHANGED}")
         value = value_of(text, self._declared)
         alone: dict[str, Any] = {}
         put(alone, self.key, value)
         try:
-            wrong = complaint(alone) is not None
+            found = complaint(alone)
+            if found is not None and not found[1].startswith(("Expected", "Invalid")):
+                raise ConfigError(f"{self.name}: {found[1]}; {UNCHANGED}")
+            wrong = found is not None
             if self.key[0] == "providers":
                 _provider(self.key[1], alone["providers"][self.key[1]])
         except msgspec.ValidationError:
@@ -159,7 +172,7 @@ class Target:
             try:
                 msgspec.convert(table, kind)
             except msgspec.ValidationError as error:
-                raise ConfigError(f"[{self.key[0]}]: {error}; {UNCHANGED}") from None
+                raise ConfigError(f"[{self.key[0]}] {misfit(table, kind, error)}; {UNCHANGED}") from None
 
     def _own(self) -> None:
         known = keys()
@@ -254,11 +267,16 @@ def find(name: str, loaded: Loaded) -> dict[str, Shown]:
     return found
 
 
+def whose_keys(name: str) -> str:
+    """Where the keys of a plugin's table are told of, as the end of a sentence: only its module knows them."""
+    packages = dict.fromkeys(entry.distribution for entry in scan() if entry.name == name)
+    return f"; its keys: see the plugin ({', '.join(packages)})" if packages else ""
+
+
 def overridden(loaded: Loaded, key: tuple[str, ...]) -> str | None:
     """Why a value in the user's file does not hold, where a later layer says something else."""
     later = [one for one in loaded.stated if one.key == key and one.layer not in ("user", "default")]
     if not later or key[-1] in JOINED:
         return None
-    name = ".".join(key)
-    by = {"environment": layers.PREFIX + name.replace(".", "_").upper(), "project": "the project's file"}
+    by = {"environment": layers.variable(key), "project": "the project's file"}
     return f"{by.get(later[-1].layer, later[-1].layer)} says otherwise here, and wins"

@@ -16,8 +16,30 @@ class DocumentOnly(io.TextIOWrapper):
         return sys.stderr.write(text)
 
 
+class Nowhere(io.FileIO):
+    """Stands for an output that was closed before the start. `lost`: something was written that nobody can read."""
+
+    lost = False
+
+    def __init__(self) -> None:
+        super().__init__(os.devnull, "wb")
+
+    def write(self, data: object, /) -> int:
+        """What is lost."""
+        self.lost = True
+        return super().write(data)  # type: ignore[arg-type]
+
+
+def went_nowhere() -> bool:
+    """Whether something was written to a stdout that was closed before the start."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return isinstance(raw, Nowhere) and raw.lost
+
+
 def keep_stdout(json: bool) -> bool:
     """Take stdout from everybody else, if a document was asked for. Returns what it was given (a callback of Typer's)."""
+    if json and isinstance(getattr(sys.stdout.buffer, "raw", None), Nowhere):
+        return json  # nobody reads it
     if json and not isinstance(sys.stdout, DocumentOnly):
         try:
             sys.stdout.flush()

@@ -22,6 +22,7 @@ from pegboard.events import (
     CallStarted,
     QuestionAnswered,
     QuestionAsked,
+    TurnEnded,
 )
 
 from pegboard_cli.interrupts import Interrupts
@@ -157,7 +158,7 @@ class Front(Generic[A]):
         else:
             asking = ask_question(event, self.screen)
         self._asking = asyncio.ensure_future(asking)
-        elsewhere = asyncio.ensure_future(self._answered(event))
+        elsewhere = asyncio.ensure_future(self._settled(event))
         try:
             await asyncio.wait([self._asking, elsewhere], return_when=asyncio.FIRST_COMPLETED)
             if elsewhere.done():
@@ -171,11 +172,18 @@ class Front(Generic[A]):
             elsewhere.cancel()
             await asyncio.gather(elsewhere, return_exceptions=True)
 
-    async def _answered(self, question: ApprovalAsked | QuestionAsked) -> None:
-        """Wait until a question was answered without us: by an approver that the user named."""
+    async def _settled(self, question: ApprovalAsked | QuestionAsked) -> None:
+        """Wait until nobody waits for an answer of ours: an approver that the user named gave one, or time ran out."""
         async for event in self.agent.events(question.seq or 0):
-            if isinstance(event, ApprovalAnswered | QuestionAnswered) and event.id == question.id:
-                return
+            match event:
+                case ApprovalAnswered(id=id) | QuestionAnswered(id=id) if id == question.id:
+                    return
+                case CallFinished(id=id) if id == question.call:
+                    return
+                case TurnEnded(turn=turn) if turn in (None, question.turn):  # None: its end could not be written down
+                    return
+                case _:
+                    pass
 
     def _stop_asking(self) -> None:
         if self._asking is not None:
@@ -211,6 +219,7 @@ async def built(wishes: Wishes) -> AsyncIterator[Board]:
     """
     board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard)
     try:
+        await asyncio.sleep(0)  # Ctrl-C in the meantime is the end
         yield board
     finally:
         await board.close()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("pegboard_cli.commands.run", "Ask the agent something: one turn, and the answer."),
     "tool": ("pegboard_cli.commands.tool", "Make one call of a tool, without a model."),
-    "tools": ("pegboard_cli.commands.tools", "List the tools, and what each costs on every request."),
+    "tools": ("pegboard_cli.commands.tools", "List the tools; with --cost, what each costs on every request."),
     "chat": ("pegboard_cli.commands.chat", "Talk with the agent, line by line."),
     "sessions": ("pegboard_cli.commands.sessions", "List, show, export, delete or prune past sessions."),
     "config": ("pegboard_cli.commands.config", "Show or change settings, and say where each comes from."),
@@ -39,6 +39,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Our own commands: the module that holds each (its `app`), and the line that `--help` shows."""
 
+GROUP = "pegboard.commands"
+"""Entry points of plugins' commands."""
 FALLBACK = "chat"
 """What `pegboard` alone is where the command that `ui.app` names is not installed."""
 
@@ -89,6 +91,9 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the first argument names, else a usage error with the nearest name."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0] not in (names := self.list_commands(ctx)):
+            if claims := _claims().get(args[0]):
+                whose = " and ".join(f"{entry.distribution} {entry.version}" for entry in claims)
+                ctx.fail(f"{whose} both bring a command {args[0]!r}, so neither is run. Uninstall one of them.")
             near = difflib.get_close_matches(args[0], names, 1)
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
@@ -103,14 +108,27 @@ class Commands(TyperGroup):
             formatter.write_dl(rows)
 
 
+def is_word(name: str) -> bool:
+    """Whether a command may have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
 def plugin_commands() -> dict[str, Entry]:
-    """The commands that installed plugins bring, by name. A name of ours, and one that is no word, is passed over."""
+    """The commands that installed plugins bring, by name. A name of ours, one that is no word, and one that two
+    distributions claim, is passed over."""
+    return {name: claims[0] for name, claims in _claims().items() if len({e.distribution for e in claims}) == 1}
+
+
+def _claims() -> dict[str, list[Entry]]:
+    """Every entry that may be a command, by name; where one of ours has the name, that alone."""
     from pegboard.entries import scan
 
-    found: dict[str, Entry] = {}
-    for entry in scan():
-        if entry.group == "pegboard.commands" and _NAME.fullmatch(entry.name) and entry.name not in COMMANDS:
-            found.setdefault(entry.name, entry)
+    found: dict[str, list[Entry]] = {}
+    for entry in scan():  # ours come first
+        if entry.group == GROUP and is_word(entry.name) and entry.name not in COMMANDS:
+            claims = found.setdefault(entry.name, [])
+            if not any(other.own for other in claims):
+                claims.append(entry)
     return dict(sorted(found.items()))
 
 

@@ -16,16 +16,26 @@ if TYPE_CHECKING:
 
 NEWEST = 20
 """Sessions that a list shows unless it is asked for all."""
+UNREADABLE = "unreadable"
+"""The status of a session whose log is not of this version: what it holds is not known."""
 ROOM = 16
 """Columns that the title of a session should have; on a narrow terminal other columns make room for it."""
 
 
-def session_lines(found: Sequence[SessionInfo], *, more: int = 0, width: int | None = None) -> list[str]:
-    """Past sessions, a line each, the latest first, and how many `more` there are.
+def chosen_for_list(found: Sequence[SessionInfo]) -> tuple[list[SessionInfo], int, int]:
+    """The newest sessions that had a turn; how many more of them there are, and how many of single calls alone."""
+    talks = [info for info in found if info.turns or info.status == UNREADABLE]
+    return talks[:NEWEST], max(len(talks) - NEWEST, 0), len(found) - len(talks)
+
+
+def session_lines(
+    found: Sequence[SessionInfo], *, more: int = 0, single: int = 0, width: int | None = None
+) -> list[str]:
+    """Past sessions, a line each, the latest first; how many `more` there are, and how many of `single` calls.
 
     `width`: columns that a row may take: what matters least is left out, then the title is cut."""
     if not found:
-        return ["No sessions yet."]
+        return [*_more(more, single)] or ["No sessions yet."]
     table = {
         "session": [s.id for s in found],
         "started": [time.strftime("%Y-%m-%d %H:%M", time.localtime(s.started)) for s in found],
@@ -41,11 +51,13 @@ def session_lines(found: Sequence[SessionInfo], *, more: int = 0, width: int | N
             del table[column]
     right = frozenset(i for i, name in enumerate(table) if name in ("turns", "events", "bytes"))
     rows = [list(table), *map(list, zip(*table.values(), strict=True))]
-    return [*table_lines(rows, right=right, width=width), *_more(more)]
+    return [*table_lines(rows, right=right, width=width), *_more(more, single)]
 
 
-def _more(more: int) -> list[str]:
-    return [f"and {more} more: pegboard sessions list --all"] if more else []
+def _more(more: int, single: int) -> list[str]:
+    told = [f"{more} more"] if more else []
+    told += [f"{single} of single calls"] if single else []
+    return [f"and {', '.join(told)}: pegboard sessions list --all"] if told else []
 
 
 def conversation_lines(events: Sequence[AnyEvent], styles: Styles) -> Iterator[str]:

@@ -6,16 +6,19 @@ Nothing of any plugin is imported before: a broken one must be removable.
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Collection, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 import msgspec
-from pegboard.entries import Entry, own_distributions, scan
+from pegboard.entries import Entry, normal, own_distributions, scan
 from pegboard.errors import PegboardError
 
 _ARCHIVES = (".whl", ".tar.gz", ".zip")
@@ -43,6 +46,38 @@ def target_of(text: str) -> str:
     return path
 
 
+def insist_on_strangers(target: str, ours: Collection[str]) -> None:
+    """Refuse what would replace a part of Pegboard. `target`: as `target_of` has it; `ours`: distributions of ours.
+
+    Raises:
+        CannotInstall: it is one of ours, by its name; nothing was run.
+    """
+    name = normal(_name_of(target))
+    if name in ours:
+        raise CannotInstall(
+            f"{name} is part of Pegboard itself and is not installed as a plugin; nothing was run. To update it, update "
+            "pegboard with the installer that you installed it with."
+        )
+
+
+def _name_of(target: str) -> str:
+    """The distribution that a target names: a requirement, a folder's project, or an archive's file name."""
+    if " @ " in target or "@" in target.partition("://")[0]:
+        return target.partition("@")[0].partition("[")[0].strip()
+    if os.path.isdir(target):
+        try:
+            with open(os.path.join(target, "pyproject.toml"), "rb") as file:
+                return str(tomllib.load(file)["project"]["name"])
+        except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError):
+            return ""
+    last = re.split(r"[?#]", target)[0].rstrip("/").rpartition("/")[2]
+    if (egg := re.search(r"#.*\begg=([\w.-]+)", target)) is not None:
+        return egg[1]
+    if last.endswith(_ARCHIVES):
+        return last.partition("-")[0] if last.endswith(".whl") else re.sub(r"-\d.*$", "", last)
+    return re.split(r"[^\w.-]", last.strip().removesuffix(".git"))[0]
+
+
 def installer() -> tuple[list[str], list[str]]:
     """The words before `install` or `uninstall`, and those after it.
 
@@ -62,7 +97,7 @@ def installer() -> tuple[list[str], list[str]]:
         return [uv, "pip"], ["--python", sys.executable]
     raise CannotInstall(
         f"there is neither pip in {sys.prefix} nor uv on PATH; nothing was run. "
-        "`python -m ensurepip` brings pip; or install uv."
+        f"`{shlex.quote(sys.executable)} -m ensurepip` brings pip; or install uv."
     )
 
 

@@ -12,7 +12,10 @@ def main() -> int:
             sys.stdout.write(f"pegboard {VERSION}\n")
         return 0
     import gc
+    import signal
 
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # an exception in an import may be lost
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # until `options.started`
     gc.disable()  # what a start makes stays; looking through it again and again takes an eighth of the time
     from pegboard_cli.app import run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Coroutine
@@ -10,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from pegboard_cli.document import keep_stdout
-from pegboard_cli.terminal import plain, spelled
+from pegboard_cli.terminal import plain, spelled, visible
 
 
 def new_app(**options: Any) -> typer.Typer:
@@ -135,11 +136,32 @@ def print_json(value: Any) -> None:
 
 
 def started() -> None:
-    """What a command needs is imported: collect garbage again (see `main`), but not among that."""
+    """What a command needs is imported: collect garbage again (see `main`), but not among that; and Ctrl-C, which has
+    ended the process until here, is the command's to hear."""
     import gc
+    import signal
 
     gc.freeze()
     gc.enable()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _tell_of_waits() -> None:
+    """What the core logs of plugins that keep a start waiting is one dim line on a terminal."""
+    import logging
+
+    from pegboard_cli.styles import Styles, takes_colour
+
+    class Dim(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return Styles(takes_colour(sys.stderr)).dim(visible(f"{super().format(record)}…"))
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Dim())
+    waits = logging.getLogger("pegboard.plugins")
+    waits.addHandler(handler)
+    waits.setLevel(logging.INFO)
 
 
 def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
@@ -149,13 +171,19 @@ def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
     if debug:
         import logging
 
+        from pegboard.session.redaction import Redactor, secret_values
+
+        redactor = Redactor(values=secret_values(os.environ))
+
         class Spelled(logging.Formatter):
             def format(self, record: logging.LogRecord) -> str:
-                return spelled(super().format(record))
+                return spelled(redactor.text(super().format(record)))
 
         told = logging.StreamHandler(sys.stderr)
         told.setFormatter(Spelled("%(relativeCreated)7d ms %(name)s: %(message)s"))
         logging.basicConfig(level=logging.DEBUG, handlers=[told])
+    elif sys.stderr.isatty():
+        _tell_of_waits()
     from pegboard.errors import ConfigError, PegboardError
 
     started()
@@ -167,7 +195,7 @@ def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
         if debug:
             from traceback import format_exc
 
-            typer.echo(spelled(format_exc()), err=True, nl=False)
+            typer.echo(spelled(redactor.text(format_exc())), err=True, nl=False)
         typer.echo(f"pegboard: {spelled(str(error))}", err=True)
         code = 2 if isinstance(error, ConfigError) else 1
     raise typer.Exit(code)

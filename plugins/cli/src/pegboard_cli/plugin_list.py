@@ -5,22 +5,28 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
 from pegboard.config.schema import Config
-from pegboard.entries import Entry, scan
+from pegboard.entries import Entry, survey
 from pegboard.errors import ConfigError
 from pegboard.hooks import API, GROUPS
+from pegboard.plugins.claims import contested
 from pegboard.plugins.kept import State, Verdict, state_of
 from pegboard.plugins.loaded import Failure, LoadProblem, how_to_mend, switch_off
 from pegboard.plugins.loading import check_entry, is_stranger, load_one, tools_of
 from pegboard.plugins.vetting import Vetting
-from pegboard.selection import standing, where
+from pegboard.selection import at_its_key, standing, where
 
+from pegboard_cli.group import COMMANDS, is_word
+from pegboard_cli.group import GROUP as COMMANDS_GROUP
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
+from pegboard_cli.widths import shortened
+from pegboard_cli.wrapping import wrapped
 
 _CHOSEN = "imported when it is chosen"
 
@@ -67,7 +73,8 @@ class Installed:
     `broken`: why the settings could not be read; then everything is as without them."""
 
     def __init__(self, path: str | None, environ: Mapping[str, str] = os.environ) -> None:
-        self.entries = scan()
+        found = survey()
+        self.entries, self.copies, self.guarded = found.entries, found.copies, bool(found.ours)
         self.state = state_folder(environ)
         self.user_file = config_file(environ)
         self.broken: str | None = None
@@ -95,33 +102,66 @@ class Installed:
         tables = self.loaded.config.tables
         notes: list[str] = []
         places = {name: where(self.loaded, name) for name in tables}
-        return self.vetting.refused(strangers, tables, places, notes, retry=retry), notes
+        refused = self.vetting.refused(strangers, tables, places, notes, retry=retry)
+        spoilt = {entry.name for entry in refused} & self.loaded.untouched.keys()
+        if spoilt:  # as the start does: not with what a project adds
+            own = {**tables, **{name: self.loaded.untouched[name] for name in spoilt}}
+            refused = self.vetting.refused(strangers, own, places, notes, retry=retry)
+        return refused, notes
+
+    def _tables(self, entry: Entry) -> list[Mapping[str, Any]]:
+        """The settings that an entry is loaded with: the first that it loads with, as `assembly` has it."""
+        tables = [self.loaded.config.tables.get(entry.name, {})]
+        return [*tables, *([self.loaded.untouched[entry.name]] if entry.name in self.loaded.untouched else [])]
 
     def _row(self, entry: Entry, on: Sequence[Entry], refused: Mapping[Entry, Failure]) -> PluginRow:
         state, reason = standing(entry, self.loaded)
-        verdict = self.vetting.known(entry) if is_stranger(entry) and entry.group in GROUPS else None
+        stranger = is_stranger(entry) and entry.group in GROUPS
+        known = [self.vetting.known(entry, table) for table in self._tables(entry)] if stranger else []
+        seen = [verdict for verdict in known if verdict is not None]
+        verdict = next((verdict for verdict in seen if verdict.good), seen[-1] if seen else None)
         row = _row(entry, state, reason, verdict)
-        if state != "on" or entry.group not in GROUPS:
+        if entry.group not in GROUPS:
+            problem = self._unused(entry)
+            if problem is not None:
+                return _failed(row, entry, problem.what, str(problem))
             return row if state != "on" else msgspec.structs.replace(row, reason=_CHOSEN)
+        if state != "on":
+            return row
         if (problem := self._unsound(entry, on)) is not None:
             return _failed(row, entry, problem.what, str(problem))
         if entry in refused:
-            return _failed(row, entry, refused[entry].what, refused[entry].error)
+            error = at_its_key(refused[entry].error, entry.name, self.loaded)
+            return _failed(row, entry, refused[entry].what, error)
         if not is_stranger(entry):
             return self._own(entry, row)
         if verdict is None:
-            return msgspec.structs.replace(row, state="new", reason="it is looked at when Pegboard next starts")
-        return row if verdict.good else _failed(row, entry, verdict.what or "import", verdict.error or "it failed")
+            changed = "its settings changed; " if self.vetting.of_files(entry) else ""
+            return msgspec.structs.replace(
+                row, state="new", reason=f"{changed}it is looked at when Pegboard next starts"
+            )
+        if verdict.good and verdict.left_out:
+            return _in_part(row, entry, verdict.left_out)
+        error = at_its_key(verdict.error or "it failed", entry.name, self.loaded)
+        return row if verdict.good else _failed(row, entry, verdict.what or "import", error)
 
     def _own(self, entry: Entry, row: PluginRow) -> PluginRow:
         """One of ours is imported to see what it has."""
-        try:
-            plugin = load_one(entry, self.loaded.config.tables.get(entry.name, {}), where(self.loaded, entry.name))
-        except LoadProblem as problem:
-            return _failed(row, entry, problem.what, str(problem))
-        tools, aliases = tools_of(plugin)
+        plugin, failed = None, row
+        for table in self._tables(entry):
+            try:
+                plugin = load_one(entry, table, where(self.loaded, entry.name))
+                break
+            except LoadProblem as problem:
+                failed = _failed(row, entry, problem.what, at_its_key(str(problem), entry.name, self.loaded))
+        if plugin is None:
+            return failed
+        box = tools_of(plugin)
         hooks = sorted(plugin.contributions)
-        return msgspec.structs.replace(row, tools=tools, aliases=aliases, hooks=hooks, import_ms=plugin.import_ms)
+        row = msgspec.structs.replace(
+            row, tools=box.names, aliases=box.aliases, hooks=hooks, import_ms=plugin.import_ms
+        )
+        return _in_part(row, entry, box.left_out) if box.left_out else row
 
     @staticmethod
     def _unsound(entry: Entry, on: Sequence[Entry]) -> LoadProblem | None:
@@ -130,6 +170,18 @@ class Installed:
         except LoadProblem as problem:
             return problem
         return None
+
+    def _unused(self, entry: Entry) -> LoadProblem | None:
+        """Why an entry without hooks is never used."""
+        if entry.group not in (COMMANDS_GROUP, "pegboard.providers"):
+            groups = ", ".join([*GROUPS, "pegboard.providers", COMMANDS_GROUP])
+            return LoadProblem("hook", f"there is no group {entry.group!r}; groups are {groups}")
+        if entry.group == COMMANDS_GROUP and entry.name in COMMANDS:
+            return LoadProblem("duplicate", f"pegboard {entry.name} is one of Pegboard's own commands")
+        if entry.group == COMMANDS_GROUP and not is_word(entry.name):
+            return LoadProblem("hook", f"a command's name is [a-z][a-z0-9-]*, not {entry.name!r}")
+        claim = contested(entry, self.entries)
+        return LoadProblem("duplicate", claim) if claim is not None else None
 
 
 def _row(entry: Entry, state: State, reason: str | None, verdict: Verdict | None) -> PluginRow:
@@ -153,8 +205,16 @@ def _row(entry: Entry, state: State, reason: str | None, verdict: Verdict | None
 
 def _failed(row: PluginRow, entry: Entry, what: str, error: str) -> PluginRow:
     # The contract knows no word for wrong settings; they are converted for the hooks.
-    trouble = Trouble(what="hook" if what == "settings" else what, error=error, fix=how_to_mend(entry, what))
+    fix = how_to_mend(entry, what) if entry.group in GROUPS else f"update or uninstall {entry.distribution}"
+    trouble = Trouble(what="hook" if what == "settings" else what, error=error, fix=fix)
     return msgspec.structs.replace(row, state=state_of(what), problem=trouble)
+
+
+def _in_part(row: PluginRow, entry: Entry, left_out: Sequence[str]) -> PluginRow:
+    """On, without the tools that cannot be."""
+    error = "; ".join(f"{why}; that tool is left out" for why in left_out)
+    trouble = Trouble(what="hook", error=error, fix=how_to_mend(entry, "hook"))
+    return msgspec.structs.replace(row, problem=trouble)
 
 
 def _without_duplicates(rows: list[PluginRow]) -> list[PluginRow]:
@@ -171,9 +231,10 @@ def _without_duplicates(rows: list[PluginRow]) -> list[PluginRow]:
         if taken:
             whose = ", ".join(f"{tool!r} (of {first[tool].name!r})" for tool in taken)
             entry = Entry(name=row.name, group=row.group, value="", distribution="", version="", own=row.own)
+            also = f"; {row.problem.error}" if row.problem else ""
             trouble = Trouble(
                 what="duplicate",
-                error=f"these names are taken, so its tools of that name are left out: {whose}",
+                error=f"these names are taken, so its tools of that name are left out: {whose}{also}",
                 fix=f"rename them, or {switch_off(entry)}",
             )
             kept = [tool for tool in row.tools if tool not in taken]
@@ -183,14 +244,16 @@ def _without_duplicates(rows: list[PluginRow]) -> list[PluginRow]:
 
 
 def plugin_lines(listed: PluginList, styles: Styles, *, width: int | None = None) -> list[str]:
-    """The list for a person: a plugin a line, and below it what is wrong and how to mend it."""
+    """The list for a person: a plugin a line, cut at `width`, and below it what is wrong and how to mend it, in full."""
     rows = [[row.name, row.kind, _state(row), f"{row.distribution} {row.version}", _has(row)] for row in listed.plugins]
     lines = table_lines([["plugin", "kind", "state", "from", ""], *rows], width=width)
+    if width is not None:
+        lines = [shortened(line, width) for line in lines]
     out = [styles.bold("Plugins"), "", lines[0]]
     for row, line in zip(listed.plugins, lines[1:], strict=True):
         out.append(line)
-        for text in _told(row):
-            out.append(styles.warn(f"    {text}") if row.problem else styles.dim(f"    {text}"))
+        paint = styles.warn if row.problem else styles.dim
+        out += [paint(part) for text in _told(row) for part in wrapped(f"    {text}", width)]
     return out
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from pegboard.events import (
@@ -29,6 +29,7 @@ from pegboard.events import (
     TurnStarted,
 )
 
+from pegboard_cli.echo import echo
 from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
@@ -102,7 +103,9 @@ def _passed(seconds: int) -> str:
 
 @asynccontextmanager
 async def ticking(screen: Screen, line: Callable[[], str | None]) -> AsyncIterator[None]:
-    """Keep the line on the screen up to date meanwhile. However it ends, the line is gone then."""
+    """Keep the line on the screen up to date meanwhile. However it ends, the line is gone then.
+
+    What is typed meanwhile is not shown: nothing could take away what it left of the line."""
 
     async def tick() -> None:
         while True:
@@ -111,7 +114,8 @@ async def ticking(screen: Screen, line: Callable[[], str | None]) -> AsyncIterat
 
     task = asyncio.create_task(tick()) if screen.live else None
     try:
-        yield
+        with echo(False) if screen.live else nullcontext():
+            yield
     finally:
         if task is not None:
             task.cancel()

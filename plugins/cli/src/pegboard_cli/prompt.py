@@ -18,6 +18,7 @@ from pegboard import port
 from pegboard.blocks import Activity
 from pegboard.events import ApprovalAsked, QuestionAsked
 
+from pegboard_cli.echo import echo
 from pegboard_cli.render import activity_line, all_visible, argument_lines, block_lines
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import columns
@@ -109,13 +110,17 @@ async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
 
 
 async def _ask(screen: Screen, question: str) -> str | None:
-    _forget_typed()
+    _forget_typed()  # it was typed ahead, and is no answer to this
     rows = wrapped(screen.styles.bold(question.rstrip()) + " ", columns(sys.stderr))
     screen.say(*rows[:-1])
     screen.ask(rows[-1])
     line: str | None = None
     try:
-        line = await read_line()
+        with echo(True):
+            line = await read_line()
+    except asyncio.CancelledError:
+        _forget_typed()  # nor is what was typed at it meant for what comes next
+        raise
     finally:
         if line is None:  # Ctrl-D or Ctrl-C: nobody ended the line
             screen.say("")
@@ -123,7 +128,7 @@ async def _ask(screen: Screen, question: str) -> str | None:
 
 
 def _forget_typed() -> None:
-    """Drop what was typed ahead: it was not an answer to this."""
+    """Drop what was typed and not read yet."""
     if sys.platform == "win32":
         return
     import termios

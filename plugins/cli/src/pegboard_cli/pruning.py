@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pegboard.session import SessionInfo
     from pegboard.session.removal import Removed
 
+NAMED = 10
+"""Sessions that are listed before the question whether they may go."""
 _SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -69,6 +71,15 @@ def agreed(question: str) -> bool | None:
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def doomed_lines(chosen: Sequence[SessionInfo]) -> list[str]:
+    """Which sessions the question is about: the first few by name, and how many more."""
+    lines = [
+        f"{visible(info.id)}: {info.size:,} bytes" + (f", {visible(info.title)}" if info.title else "")
+        for info in chosen[:NAMED]
+    ]
+    return [*lines, f"and {len(chosen) - NAMED} more"] if len(chosen) > NAMED else lines
 
 
 def question(chosen: Sequence[SessionInfo]) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import IO
 
+from pegboard_cli.echo import echoes
 from pegboard_cli.styles import Styles, drawn_columns, is_in_front, is_terminal, takes_colour, takes_sequences
 from pegboard_cli.terminal import Speller
 from pegboard_cli.widths import columns_of, fitted
@@ -65,7 +66,7 @@ class Screen:
 
     def end_typed(self) -> None:
         """A key was pressed that the terminal shows as `^C`: what comes next begins on a line of its own."""
-        if is_terminal(sys.stdin) and is_terminal(sys.stderr) and not self._drawn and not self._open_line:
+        if echoes() and is_terminal(sys.stderr) and not self._drawn and not self._open_line:
             self.say("")
 
     def _end_line(self) -> None:

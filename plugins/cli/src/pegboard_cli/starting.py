@@ -23,11 +23,12 @@ SHOWN = {
     "limits": ["limits.max_steps"],
 }
 """The settings that a first file shows; docs/configuration.md has all."""
-_EXAMPLES = {"toolSets": ["git"], "model": "openai/gpt-5", "tools.NAME": ("bash", False)}
+_EXAMPLES = {"toolSets": ["core"], "model": "offline", "tools.NAME": ("bash", True)}
+"""Where nothing is shipped that could be shown: what works on every machine when the # is taken away."""
 
 
 def first_file() -> str:
-    """A settings file in which every line is a comment: a few settings as they are shipped, with what they mean."""
+    """A settings file in which every line is a comment: a few as they are shipped, or an example."""
     out = [
         "# Settings of Pegboard. Take the # away from what you want otherwise, the [table] above it included.",
         "# `pegboard config show --origin` says what holds, and where it comes from.",

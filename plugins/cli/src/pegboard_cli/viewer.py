@@ -119,8 +119,11 @@ class Viewer:
 
     def show(self, event: AnyEvent) -> None:
         """Draw one event; those without a picture are passed over."""
+        if isinstance(event, CallOutput) and event.id not in self.running:
+            return  # it comes late: its call's result is shown, or held back
         self._waits.hear(event)
-        if self._answer.holds and not isinstance(event, _MAY_REPEAT):
+        known = isinstance(event, Note) and event.text.strip() == self._soft  # the result itself, said again
+        if self._answer.holds and not known and not isinstance(event, _MAY_REPEAT):
             self._answer.settle()
         self._thoughts.hear(event)
         self._handlers.get(type(event), self._nothing)(event)
@@ -257,13 +260,9 @@ class Viewer:
         elif _SOFT_NOTE.fullmatch(text.strip()):
             self._soft = text.strip()
             if self._ui.show_notes:
-                self._screen.say(styles.dim(f"  {self._soft}"))
+                self._answer.result(event.text, [self._soft])
         elif echo and text.strip():
-            lines = text.rstrip("\n").split("\n")
-            if self._screen.one_terminal:
-                self._answer.hold(event.text, lines)
-            else:
-                self._answer.echo(lines)
+            self._answer.result(event.text, text.rstrip("\n").split("\n"))
 
     def _tool(self, call_id: str) -> Tool | None:
         asked = self._calls.get(call_id)

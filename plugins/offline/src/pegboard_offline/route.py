@@ -120,7 +120,7 @@ class Router:
         candidates = ranked((self._profile(offer) for offer in offers), reading, self._tree)
         near = tuple(one.tool.offer.name for one in candidates[:2] if one.score > 1.0)
         if not candidates or candidates[0].score < ENOUGH:
-            return [Choice(reason=doubt(reading, writes=False) or _nothing_fits(reading), near=near)]
+            return [Choice(reason=doubt(reading, writes=False) or _nothing_fits(reading, offers), near=near)]
         best = candidates[0]
         choice = Choice(
             tool=best.tool.offer.name,
@@ -143,14 +143,27 @@ class Router:
         return self._profiles[key]
 
 
-def _nothing_fits(reading: Reading) -> str:
+_FILE_ACTS = frozenset({"make", "change", "erase", "append"})
+
+
+def _nothing_fits(reading: Reading, offers: Sequence[ToolOffer]) -> str:
     """What is said where no tool fits."""
-    if program := unclear(reading):
+    program = unclear(reading)
+    if (program or ("run" in reading.concepts and reading.of("code", "quoted"))) and not _any(offers, "run"):
+        return "No tool on offer runs commands; nothing was run."
+    if not _FILE_ACTS.isdisjoint(reading.concepts) and not _any(offers, "edit"):
+        return "No tool on offer edits files; nothing was changed."
+    if program:
         return f"I cannot tell what of that is the command; put it between backticks: run `{program} ...`."
     if any(is_world_act(concept) and concept != "run" for concept in reading.concepts):
         return "I know no way to do that with the tools on offer; nothing was changed."
     named = next(iter(reading.entities), None)
     return f"I am not sure what you want done with {named.text[:80]!r}." if named else UNSURE
+
+
+def _any(offers: Sequence[ToolOffer], what: str) -> bool:
+    """Whether a tool on offer does this, by what its parameters touch or by its category."""
+    return any(what in (*offer.touches.values(), offer.category) for offer in offers)
 
 
 def _objection(best: Scored, candidates: list[Scored], reading: Reading, request: str) -> str:

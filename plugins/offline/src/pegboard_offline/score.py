@@ -73,7 +73,7 @@ def _scored(tool: Profile, reading: Reading, tree: Tree, lists: bool) -> Scored:
         score -= sum(1.2 if word.known else 2.5 for word in loose)
     unfit = _forbidden(tool, asked, words, filled) or _no_such_deed(tool, asked, reading, filled, left)
     unfit = unfit or _only_shown(tool, asked, reading, words, filled) or (tool.nature != "run" and shell_line(reading))
-    if (tool.special and own < OWN) or unfit:
+    if (tool.special and (own < OWN or _of_other_parts(tool, words))) or unfit:
         score -= 5
     return Scored(tool, filled, score, words, loose, left)
 
@@ -161,6 +161,18 @@ def _explained(tool: Profile, words: list[Word], filled: Filled) -> tuple[float,
     if any(entity.kind == "rev" for entity in filled.used):
         own += _share(tool, "commit")
     return (known / total if total else 1.0), own, loose
+
+
+def _of_other_parts(tool: Profile, words: list[Word]) -> bool:
+    """Whether a request is about one part of files and the tool's examples about another: lines are not words."""
+    served, asked = (
+        {part.removesuffix("s") for part in found if part in PARTS} for found in (tool.words, _lemmas(words))
+    )
+    return bool(served and asked) and served.isdisjoint(asked)
+
+
+def _lemmas(words: list[Word]) -> set[str]:
+    return {word.lemma for word in words}
 
 
 def _modifies(word: Word, following: Word) -> bool:

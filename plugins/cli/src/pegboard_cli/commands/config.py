@@ -55,7 +55,7 @@ def set_(
 
     Comments and order in it stay. What would not load is not written.
     """
-    options.finish(_set(plain(key), plain(value), path, json=json), debug=debug)
+    options.finish(_set(plain(key), value, path, json=json), debug=debug)
 
 
 @app.command("unset")
@@ -74,7 +74,7 @@ def schema(debug: options.Debug = False) -> None:
 
 
 async def _show(key: str | None, path: str | None, *, origin: bool, json: bool) -> int:
-    from pegboard_cli.configuring import find, read, shown
+    from pegboard_cli.configuring import find, read, shown, whose_keys
 
     loaded = read(path)
     found = shown(loaded) if key is None else find(key, loaded)
@@ -82,7 +82,8 @@ async def _show(key: str | None, path: str | None, *, origin: bool, json: bool) 
     if json:
         options.print_json({"values": found})
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(found, origin=origin)))
+        lines = _lines(found, origin=origin) or [visible(f"nothing is set in [{key}]{whose_keys(key or '')}")]
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0
 
 

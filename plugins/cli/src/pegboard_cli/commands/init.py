@@ -39,7 +39,7 @@ async def _init(path: str | None, *, json: bool) -> int:
         return 0
     typer.echo(
         spelled(
-            f"Wrote {below_home(file)}: every line is a comment that shows a setting as it is shipped.\n"
+            f"Wrote {below_home(file)}: every line is a comment that shows a setting as it is shipped, or an example.\n"
             f"Model: {found.model} ({found.why}).\n"
             "\n"
             "Next:\n"

@@ -36,9 +36,13 @@ def uninstall(
 
 
 async def _install(target: str, *, editable: bool) -> int:
-    from pegboard_cli.installing import install_command, known, rows_now, run, target_of
+    from pegboard.entries import own_distributions, survey
 
-    command = install_command(target_of(target), editable=editable)
+    from pegboard_cli.installing import insist_on_strangers, install_command, known, rows_now, run, target_of
+
+    found = survey()
+    insist_on_strangers(wanted := target_of(target), found.ours | own_distributions(found.entries))
+    command = install_command(wanted, editable=editable)
     _say(f"running: {shlex.join(command)}")
     before = known()
     run(command)

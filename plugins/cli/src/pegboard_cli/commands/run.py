@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
 
 from pegboard_cli import options
+from pegboard_cli.terminal import plain
 
 app = options.new_app()
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})
 def run(
+    ctx: typer.Context,
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask; - reads it from stdin.")],
     model: options.Model = None,
     toolsets: options.ToolSets = None,
@@ -32,6 +35,9 @@ def run(
 
     The answer goes to stdout, everything else to stderr. At a terminal you are asked before anything is changed.
     """
+    if ctx.args:
+        quoted = shlex.quote(plain(" ".join([prompt, *ctx.args])))
+        ctx.fail(f"Got unexpected extra arguments. Put the prompt in quotes: pegboard run {quoted}")
     options.one_answer(yes=yes, no=no)
     options.one_session(session=session, resume=resume)
     text = options.text_or_stdin(prompt)

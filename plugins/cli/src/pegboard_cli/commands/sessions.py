@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from pegboard_cli import options, pruning
+from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pegboard.session import SessionInfo
+    from pegboard.session.files import Damage
+
+DEPTH = 10_000
+"""Calls within one another that an export may need."""
 
 app = options.new_app(help="List past sessions; show, export, delete or prune them.", no_args_is_help=True)
 
@@ -25,7 +30,9 @@ _Sure = Annotated[bool, typer.Option("--yes", help="Do it without asking; needed
 
 @app.command("list")
 def list_sessions(
-    all_: Annotated[bool, typer.Option("--all", help="List every session, not only the newest 20.")] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="List every session, not only the newest 20 that had a turn.")
+    ] = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
@@ -98,36 +105,38 @@ def prune_sessions(
 async def _list(*, all_: bool, json: bool) -> int:
     from pegboard.session import sessions
 
-    from pegboard_cli.history import NEWEST, session_lines
+    from pegboard_cli.history import chosen_for_list, session_lines
     from pegboard_cli.styles import columns
 
     found = sessions(_store())
     if json:
         options.print_json({"sessions": found})
         return 0
-    shown = found if all_ else found[:NEWEST]
-    _print(session_lines(shown, more=len(found) - len(shown), width=columns(sys.stdout)))
+    shown, more, single = (found, 0, 0) if all_ else chosen_for_list(found)
+    _print(session_lines(shown, more=more, single=single, width=columns(sys.stdout)))
     return 0
 
 
 async def _show(id: str, *, json: bool) -> int:
-    from pegboard.session import read_events
+    from pegboard.session.store import readable_events
 
     from pegboard_cli.history import conversation_lines
     from pegboard_cli.styles import Styles, takes_colour
 
     if _missing(id):
         return 2
-    events = read_events(_store() / id)
+    events, damage = readable_events(_store() / id)
+    _told_of(damage)
     if json:
         options.print_json({"session": id, "events": events})
     else:
-        _print(list(conversation_lines(events, Styles(takes_colour(sys.stdout)))))
+        lines = list(conversation_lines(events, Styles(takes_colour(sys.stdout))))
+        _print(lines[1:] if lines[:1] == [""] else lines)
     return 0
 
 
 async def _export(id: str, format: str, output: str | None) -> int:
-    from pegboard.session.store import info_of, read_events
+    from pegboard.session.store import info_of, readable_events
     from pegboard.wire import encode
 
     from pegboard_cli.exporting import page
@@ -135,8 +144,12 @@ async def _export(id: str, format: str, output: str | None) -> int:
     info = None if _missing(id) else info_of(_store() / id)
     if info is None:
         return 2
+    # Arguments in a log of other makers may go deeper than Python goes by default; a log line ends before this.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEPTH))
     redactor = _redactor()
-    events = [redactor.value(event) if redactor else event for event in read_events(_store() / id)]
+    found, damage = readable_events(_store() / id)
+    _told_of(damage)
+    events = [redactor.value(event) if redactor else event for event in found]
     if redactor is not None:
         info = redactor.value(info)
     if format == "json":
@@ -148,6 +161,17 @@ async def _export(id: str, format: str, output: str | None) -> int:
         sys.stdout.buffer.write(data)
         return 0
     return _write(output, data)
+
+
+def _told_of(damage: list[Damage]) -> None:
+    """Say which lines of the log were passed over."""
+    if not damage:
+        return
+    more = f", and {len(damage) - 8} more" if len(damage) > 8 else ""
+    lines = ", ".join(f"{one.line}" for one in damage[:8]) + more
+    which = f"line {lines} of its log was" if len(damage) == 1 else f"lines {lines} of its log were"
+    text = f"pegboard: {which} passed over: not an event this version knows ({damage[0].why})"
+    typer.echo(visible(text), err=True)
 
 
 async def _delete(ids: list[str], *, yes: bool, json: bool) -> int:
@@ -175,6 +199,8 @@ async def _prune(limits: dict[str, Any], *, dry_run: bool, yes: bool, json: bool
             for i in chosen
         ]
         return _told(told, json=json)
+    if not yes and not json:
+        typer.echo("".join(f"{line}\n" for line in pruning.doomed_lines(chosen)), err=True, nl=False)
     return _remove(chosen, yes=yes, json=json) if chosen else _told([], json=json)
 
 
