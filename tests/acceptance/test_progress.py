@@ -132,6 +132,7 @@ def test_a_line_typed_while_a_call_runs_leaves_no_trace_of_what_was_drawn(cli: A
     seen.child.sendline("and then")
     seen.child.expect("hello")
     seen.child.expect("again")
+    seen.child.expect("> ")
     seen.child.sendeof()
     seen.child.expect(pexpect.EOF)
     lines = on_screen(re.sub(r"\x1b\[\?2004[hl]", "", seen.log.getvalue()), 200)
