@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import statistics
 import time
 import tracemalloc
@@ -140,6 +141,8 @@ def interrupting(scratch: Path) -> Iterator[Pair]:
     (scratch / "root").mkdir()
     tree = "echo $$ > {0}; sleep 300 & echo $! >> {0}; (sleep 300 & echo $! >> {0}; echo ready >> {0}; wait); wait"
 
+    numbers = itertools.count()
+
     with board(scratch / "root", scratch) as caller:
 
         async def press(number: int) -> float:
@@ -152,7 +155,8 @@ def interrupting(scratch: Path) -> Iterator[Pair]:
                     raise RuntimeError(f"it ended by itself: {running.result().text[:300]}")
                 await asyncio.sleep(0.002)
             started = time.perf_counter()
-            lane.stop(None, "person")
+            if not lane.stop(None, "person"):
+                raise RuntimeError("there was nothing to stop")
             record = await running
             while any(_alive(int(pid)) for pid in pids.read_text().split()[:-1]):
                 await asyncio.sleep(0.0005)
@@ -161,7 +165,7 @@ def interrupting(scratch: Path) -> Iterator[Pair]:
             return (time.perf_counter() - started) * 1000
 
         async def presses() -> float:
-            taken = [await press(number) for number in range(PRESSES)]
+            taken = [await press(next(numbers)) for _ in range(PRESSES)]
             return max(taken)
 
         yield Pair(ours=lambda: caller.runner.run(presses()), yardstick=lambda: 0.0)
