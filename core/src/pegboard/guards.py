@@ -149,19 +149,27 @@ class _Ended(Exception):
 
 async def _asked(guard: Guard, call: Call, touches: list[Touch]) -> object:
     """Ask an async guard in a task of its own; what it raises by itself to end that task is a failure like any other."""
+    own = asyncio.current_task()
     try:
         return await guard(call, touches)  # type: ignore[misc]
     except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if own is not None and own.cancelling():
             raise
         raise _Ended("CancelledError") from error
     except GeneratorExit as error:
-        if asyncio._get_running_loop() is None:
+        if not _runs(own):
             raise  # it was left behind, and is thrown away now
         raise _Ended("GeneratorExit") from error
     except (KeyboardInterrupt, SystemExit, StopIteration) as error:  # isolates plugins: they cannot end the program
         raise _Ended(type(error).__name__) from error
+
+
+def _runs(task: asyncio.Task[Any] | None) -> bool:
+    """Whether a task is the one that runs now."""
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no loop runs
+        return False
 
 
 def _called(guard: Guard, call: Call, touches: list[Touch]) -> object:

@@ -153,9 +153,8 @@ class Runner:
         if tool.signature.context is not None:
             given[tool.signature.context] = self._context(grant)
         elif self.session.folder is not None:
-            grant.spooling = partial(
-                self.spool, grant.call.id
-            )  # no way back to the grant: nothing collects cycles of it
+            # No way back to the grant in it: nothing collects cycles of it.
+            grant.spooling = partial(self.spool, grant.call.id)
         try:
             returned = tool.function(**given) if tool.is_async else self._plain(grant, given)
             if tool.declaration.timeout is None:
