@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import pytest
 from pegboard.calls import Effect, Touch, TouchKind
+from pegboard.context import Context
+from pegboard.events import CallStarted
+from pegboard.testing.bench import TestBoard
 from pegboard.tooling import BadTool, Tool, tool
 from pegboard.touches import Fetches, Lists, Reads, Runs, Writes, effect_of, exceeds, strictest
 
@@ -168,3 +173,26 @@ def test_each_annotation_declares_its_kind(make: Any, kind: TouchKind) -> None:
     made = Tool.of(one)
     assert made.touches(made.read({"what": "x"}).value) == [Touch(kind, "x")]
     assert made.parameters["properties"]["what"] == {"type": "string", "description": "What"}
+
+
+def test_a_touches_function_may_look_at_the_workspace(tmp_path: Path) -> None:
+    """What a call runs may stand in a file of the project: then that is what is judged."""
+
+    def found(arguments: object, ctx: Context) -> Iterator[tuple[TouchKind, str]]:
+        yield "run", ctx.workspace.read_text("command.txt").strip()
+
+    @tool(touches=found)
+    async def go() -> str:
+        """Run what the project names."""
+        return "ran"
+
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "command.txt").write_text("make it\n", "utf-8")
+    board = TestBoard(tmp_path / "w", tools=[go])
+    try:
+        record = board.call("go")
+        started = next(event for event in board.events if isinstance(event, CallStarted))
+    finally:
+        board.close()
+    assert record.decision is not None and record.decision.rule == "tool_permission.bash"
+    assert started.touches == [Touch("run", "make it")]

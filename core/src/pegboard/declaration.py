@@ -21,10 +21,11 @@ class Declaration:
     """What an author may say of a tool beyond its signature. Every default is the strict or plain one.
 
     effect: the upper bound; needed only where `touches` is a function, and for `delegating`.
+    touches: gives the touches where no annotation can say them (paths inside a patch): a function of the arguments, and,
+    if it has a second parameter, of a context that may look at the workspace, the settings and the state.
     replay: whether a failed call may be tried again. The loop never replays by itself.
     overlap: `exclusive` (a two-sided barrier), `parallel`, `background`.
     pure: touches nothing; without it and without touches a call asks.
-    touches: gives the touches where no annotation can say them (paths inside a patch).
     permission: a key of `tool_permission`, instead of the touches' own. read and list: of tools that only read; web, ask
     and state: of tools that touch nothing else.
     permission_fn: looks at the arguments and may make the answer stricter.

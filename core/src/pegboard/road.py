@@ -23,6 +23,7 @@ import msgspec
 
 from pegboard.arguments import InvalidArguments, Shaped
 from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Why
+from pegboard.context import Context
 from pegboard.desk import Desk
 from pegboard.errors import Interrupted, SessionError, ToolError
 from pegboard.events import AnyEvent, Note
@@ -170,7 +171,7 @@ class Road:
     def touch(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
         """What the call would touch, each path resolved once. A call above its tool's declared effect does not run."""
         try:
-            touched = tool.touches(shaped.value)
+            touched = tool.touches(shaped.value, (lambda: self.view(trip, tool, shaped)) if tool.looks else None)
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # isolates tools: their own touches function may raise anything
@@ -180,6 +181,10 @@ class Road:
         trip.touches = [placed(touch, self.workspace) if touch.kind in _PATHS else touch for touch in touched]
         if tool.declaration.touches is not None and exceeds(effect := effect_of(trip.touches), tool.effect):
             raise ToolError(f"{tool.name} is declared {tool.effect} and this call would be {effect}; nothing was run.")
+
+    def view(self, trip: Trip, tool: Tool, shaped: Shaped) -> Context:
+        """What a tool may look at to say what it would touch. The grant behind it is never run."""
+        return self.runner.view(Grant(tool=tool, call=trip.call, body=shaped.body, touches=[]))
 
     async def guard(self, trip: Trip, shaped: Shaped) -> None:
         """Every guard, each with its own copy: Deny > Ask > None."""

@@ -140,6 +140,12 @@ class Runner:
         grant.shown = dict(view.opened)
         return blocks
 
+    def view(self, grant: Grant) -> Context:
+        """What a tool may look at before it is decided on: files, settings and its state, nothing that changes them."""
+        from pegboard.contexts import RunContext
+
+        return RunContext(self, grant, workspace=self.workspace)
+
     async def run(self, grant: Grant) -> Any:
         """Run the tool on the grant's bytes and return what it returned.
 

@@ -21,6 +21,7 @@ import msgspec
 
 from pegboard.arguments import Shape, Shaped
 from pegboard.calls import Call, Effect, Overlap, Replay, Touch, TouchKind
+from pegboard.context import Context
 from pegboard.declaration import EVERYONE, MARK, Declaration
 from pegboard.declaration import tool as tool
 from pegboard.errors import PegboardError
@@ -53,7 +54,7 @@ class Tool:
     `function` is run by the road alone. `decode` reads canonical bytes back into the argument struct. `key` is the argument
     that stands for a call on its activity line: as declared, else the first that is touched, else the first. `effect` is
     the upper bound of its calls; `owner` the plugin it came from, `set` the tool set, if any. `is_async`: it runs on the
-    loop by itself."""
+    loop by itself. `looks`: its touches depend on files or settings."""
 
     name: str
     description: str
@@ -65,6 +66,7 @@ class Tool:
     effect: Effect
     decode: Callable[[bytes], Any]
     is_async: bool
+    looks: bool = False
     key: str | None = None
     owner: str = ""
     set: str | None = None
@@ -105,6 +107,7 @@ class Tool:
             effect=effect,
             decode=msgspec.json.Decoder(signature.struct).decode,
             is_async=signature.is_async,
+            looks=declaration.touches is not None and len(inspect.signature(declaration.touches).parameters) > 1,
             key=declaration.key_arg or next((name for name, _ in touched), None) or next(iter(signature.fields), None),
             owner=owner,
             set=set,
@@ -137,15 +140,17 @@ class Tool:
         """Validate arguments (see `Shape.read`); `preset` is what an alias fixes beforehand."""
         return self.shape.read(sent, preset)
 
-    def touches(self, arguments: Any) -> list[Touch]:
+    def touches(self, arguments: Any, view: Callable[[], Context] | None = None) -> list[Touch]:
         """What a call with these arguments (the decoded struct) would touch; paths are not resolved yet.
 
+        `view` makes what a `touches` function with a second parameter is given: the context that previews get.
         A tool that declares no touch and is not pure gives one unknown touch."""
         found: list[Touch] = []
         for name, node in self.touched:
             found += [Touch(kind, what) for kind, what in collect(getattr(arguments, name), node)]
         if self.declaration.touches is not None:
-            found += [_known(t if isinstance(t, Touch) else Touch(*t)) for t in self.declaration.touches(arguments)]
+            given = (arguments, view()) if self.looks and view is not None else (arguments,)
+            found += [_known(t if isinstance(t, Touch) else Touch(*t)) for t in self.declaration.touches(*given)]
         elif not self.touched and not self.declaration.pure:
             found.append(Touch("unknown", self.name))
         return found

@@ -1,6 +1,8 @@
-"""The record of what was done to a file, and how it is undone."""
+"""The record of what was done to a file, how it is undone, and what programs are told of it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 
@@ -32,3 +34,31 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
     diff: Diff | None = None
     undoable: bool = True
+
+
+class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that was changed; `added` and `removed` count lines, `to` is where a moved one is now."""
+
+    path: str
+    change: ChangeName
+    added: int
+    removed: int
+    to: str | None
+
+
+class FilesChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """What programs get of tools that change files. `undo`: what `pegboard undo` knows it by; null: not kept."""
+
+    files: list[ChangedFile]
+    undo: str | None
+
+
+def told(changes: Sequence[Change], undo: str | None) -> FilesChanged:
+    """What programs are told of changes."""
+    files = [ChangedFile(path=c.path, change=c.change, added=c.added, removed=c.removed, to=c.to) for c in changes]
+    return FilesChanged(files=files, undo=undo)
+
+
+def counts(added: int, removed: int) -> str:
+    """`+3 -1`; empty where no line changed."""
+    return " ".join(f"{sign}{n}" for sign, n in (("+", added), ("-", removed)) if n)

@@ -8,13 +8,12 @@ from typing import Annotated
 import msgspec
 from pegboard import Context, Reads, Result, ToolError, tool
 from pegboard.errors import DoorError
+from pegboard.kit.aside import PATH_ALIASES, apart
 from pegboard.kit.handles import BLOCK
 from pegboard.kit.readlines import Window, read_window
 from pegboard.kit.seen import Seen, seen_in
 from pegboard.kit.text import TITLES
 from pegboard.kit.workspace import SESSION
-
-from pegboard_tools_core.aside import PATH_ALIASES, apart
 
 
 class FileRead(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,10 +8,9 @@ import msgspec
 from pegboard import Context, Result, ToolError, Writes, tool
 from pegboard.blocks import Block
 from pegboard.errors import DoorError
+from pegboard.kit.aside import PATH_ALIASES, apart
 from pegboard.kit.seen import check_fresh
 from pegboard.kit.text import encode
-
-from pegboard_tools_core.aside import PATH_ALIASES, apart
 
 if TYPE_CHECKING:
     from pegboard.kit.changes import Change
@@ -20,23 +19,6 @@ if TYPE_CHECKING:
     from pegboard.kit.writer import Writer
 
 # What changes files is imported when a file is changed.
-
-
-class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One file that was changed; `added` and `removed` count lines, `to` is where a moved one is now."""
-
-    path: str
-    change: Literal["created", "changed", "deleted", "moved"]
-    added: int
-    removed: int
-    to: str | None
-
-
-class FilesChanged(msgspec.Struct, frozen=True, kw_only=True):
-    """What programs get of tools that change files. `undo`: what `pegboard undo` knows it by; null: not kept."""
-
-    files: list[ChangedFile]
-    undo: str | None
 
 
 async def _preview_write(arguments: Any, ctx: Context) -> list[Block]:
@@ -197,9 +179,10 @@ async def edit_file(
 
 def _changed(what: str, change: Change, files: Writer, warning: str | None) -> Result:
     """The result of a tool that changed one file."""
-    counts = " ".join(f"{sign}{n}" for sign, n in (("+", change.added), ("-", change.removed)) if n)
+    from pegboard.kit.changes import counts, told
+
+    lines = counts(change.added, change.removed)
     notes = [note for note in (change.note, warning) if note]
-    text = "\n".join([what + (f" ({counts} lines)" if counts else ""), *notes])
-    done = ChangedFile(path=change.path, change=change.change, added=change.added, removed=change.removed, to=change.to)
+    text = "\n".join([what + (f" ({lines} lines)" if lines else ""), *notes])
     blocks = [change.diff] if change.diff is not None else []
-    return Result(text=text, data=FilesChanged(files=[done], undo=files.undo_id), blocks=[*blocks])
+    return Result(text=text, data=told([change], files.undo_id), blocks=[*blocks])

@@ -1,4 +1,4 @@
-"""Blocking work off the loop, and what the file tools share."""
+"""Blocking work off the loop, and the names that other dialects have for a file."""
 
 from __future__ import annotations
 
