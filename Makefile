@@ -76,8 +76,9 @@ format: $(STAMP)  ## put the code into shape
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(STAMP)  ## write the reference of settings; check the pages: links lead somewhere, code blocks do what they say
+docs: $(STAMP)  ## write the references of settings and sets; check the pages: links lead somewhere, code blocks do what they say
 	@$(BIN)/python scripts/config_reference.py
+	@$(BIN)/python scripts/sets_reference.py
 	@$(BIN)/python scripts/check_links.py $(ARGS)
 	@$(BIN)/python scripts/doc_blocks.py $(ARGS)
 

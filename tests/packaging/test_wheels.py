@@ -107,11 +107,103 @@ def test_the_distribution_people_install_holds_no_code_and_brings_what_belongs_t
     assert set(requirements(wheels["pegboard"])) == TOGETHER
 
 
+def test_extras_bring_each_further_set_and_all_of_them(wheels: dict[str, Path]) -> None:
+    asked = metadata(wheels["pegboard"]).get_all("Requires-Dist") or []
+    further = {name_of(folder) for folder in TOOL_SETS} - {"pegboard-tools-core"}
+    for name in further:
+        extra = name.removeprefix("pegboard-tools-")
+        assert any(line.startswith(name) and f"extra == '{extra}'" in line.replace('"', "'") for line in asked), name
+    everything = " ".join(line for line in asked if "extra == 'all'" in line.replace('"', "'"))
+    assert all(name.removeprefix("pegboard-tools-") in everything for name in further)
+
+
+TRIES = """
+import asyncio, json, os, subprocess, sys, tempfile, threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from pegboard import Board
+
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = b"<html><body><h1>Hello</h1><p>from a page</p></body></html>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+
+server = HTTPServer(("127.0.0.1", 0), Page)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+here = Path(tempfile.mkdtemp())
+root = here / "root"
+root.mkdir()
+(root / "a.txt").write_text("one\\ntwo\\n")
+(root / "test_a.py").write_text("import unittest\\nclass T(unittest.TestCase):\\n    def test_a(self): pass\\n")
+for argv in (["init", "-qb", "main"], ["add", "a.txt"], ["commit", "-qm", "first"]):
+    subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@example.com", *argv], cwd=root, check=True)
+address = f"http://127.0.0.1:{server.server_port}/"
+flags = {"web.allow_hosts": [f"127.0.0.1:{server.server_port}"]} if sys.argv[1] == "web" else {}
+
+async def main():
+    board = Board.build(str(root), flags=flags, user_file=here / "none.toml", state=here / "state")
+    answers = {}
+    for name, arguments in json.loads(sys.argv[2]):
+        arguments = json.loads(json.dumps(arguments).replace("ADDRESS", address))
+        record = await board.call(name, arguments, answers="--yes")
+        answers[name] = [record.outcome, record.text]
+    await board.close()
+    modules = [name for name in sys.modules if name.startswith("pegboard_")]
+    print(json.dumps([answers, sorted({name.partition(".")[0] for name in modules})]))
+
+asyncio.run(main())
+"""
+PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+uno\n two\n*** Add File: b.txt\n+new\n*** End Patch\n"
+CALLS: dict[str, list[tuple[str, dict[str, object], str]]] = {
+    "core": [("read_file", {"path": "a.txt"}, "1: one"), ("bash", {"command": "echo hi | tr h H"}, "Hi")],
+    "edit-plus": [
+        ("list_dir", {}, "a.txt"),
+        ("read_many_files", {"files": ["a.txt", "gone.txt"]}, "No such file: gone.txt"),
+        ("find", {"pattern": "*.txt"}, "a.txt"),
+        ("line_count", {"path": "a.txt"}, "2"),
+        ("multi_edit", {"path": "a.txt", "edits": [{"old_string": "one", "new_string": "one"}]}, ""),
+        ("apply_patch", {"patch": PATCH}, "b.txt"),
+        ("delete_files", {"paths": ["b.txt"]}, "b.txt"),
+    ],
+    "git": [
+        ("git_status", {}, "On main"),
+        ("git_diff", {}, ""),
+        ("git_log", {}, "first"),
+        ("git_show", {"ref": "HEAD"}, "first"),
+        ("git_blame", {"path": "a.txt"}, "two"),
+        ("git_branch", {}, "main"),
+        ("git_rev_parse", {"ref": "HEAD"}, ""),
+        ("git_add", {"paths": ["test_a.py"]}, "test_a.py"),
+        ("git_commit", {"message": "second"}, "second"),
+        ("git_branch_create", {"name": "side"}, "side"),
+    ],
+    "web": [
+        ("web_fetch", {"url": "ADDRESS"}, "from a page"),
+        ("http_request", {"url": "ADDRESS", "method": "GET"}, "200"),
+    ],
+    "dev": [("code_test", {}, "1 passed")],
+    "exec": [
+        ("exec", {"command": "echo", "args": ["*", "|"]}, "* |"),
+        ("bg", {"action": "start", "command": "sleep 30"}, "j1"),
+    ],
+}
+"""A try of each tool that needs no more than a wheel, the core and git; an empty text: only that it goes through."""
+NO_CHANGE = {"multi_edit"}
+"""Tries that must fail: they change nothing."""
+
+
 @pytest.mark.parametrize("name", sorted(set(map(name_of, MEMBERS))))
 def test_a_wheel_works_alone(
     wheels: dict[str, Path], environment: Environment, run: Run, tmp_path: Path, name: str
 ) -> None:
-    """With the core and what it asks for itself, every module imports: no sibling, and none of our tools, is missed."""
+    """With the core and what it asks for itself, every module imports: no sibling, and none of our tools, is missed. A tool
+    set's tools run."""
     alone = environment(tmp_path / "venv", list({wheels[name], wheels["pegboard-core"]}))
     walk = (
         "import importlib, pkgutil, sys\n"
@@ -121,6 +213,15 @@ def test_a_wheel_works_alone(
         "        importlib.import_module(module.name)\n"
     )
     run(alone, "python", "-c", walk)
+    if name.startswith("pegboard-tools-"):
+        short = name.removeprefix("pegboard-tools-")
+        calls = CALLS[short]
+        sent = json.dumps([(tool, arguments) for tool, arguments, _ in calls])
+        answers, imported = json.loads(run(alone, "python", "-c", TRIES, short, sent).splitlines()[-1])
+        assert imported == [module_of(name)]
+        for tool, _, wanted in calls:
+            outcome, text = answers[tool]
+            assert (outcome, wanted in text) == ("error" if tool in NO_CHANGE else "ok", True), (tool, outcome, text)
 
 
 def test_the_installed_command_says_its_version(installed: Path, run: Run, wheels: dict[str, Path]) -> None:

@@ -63,6 +63,11 @@ def tables() -> list[tuple[str, str, list[Key]]]:
     return found
 
 
+def keys_of(table: str, settings: type[msgspec.Struct]) -> list[Key]:
+    """The keys of a plugin's own table, from its `Settings`."""
+    return list(_of_table(table, settings()))
+
+
 def keys() -> dict[str, Key]:
     """Every key by its dotted name; `NAME` stands for any name."""
     return {key.name: key for _, _, found in tables() for key in found}
