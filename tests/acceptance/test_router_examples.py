@@ -13,7 +13,7 @@ from pegboard_offline.route import choose
 
 SHARED = Path(__file__).parents[1] / "shared" / "offline" / "requests.jsonl"
 BY_TOUCH = {"read": "notes.txt", "edit": "notes.txt", "list": "src", "run": "make lint", "net": "https://example.org/x"}
-BY_FORMAT = {"glob": "*.md", "regex": "'needle'"}
+BY_FORMAT = {"glob": "*.md", "regex": "'needle'", "uri": BY_TOUCH["net"]}
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 
 CASES = Path(__file__).parents[1] / "shared" / "cases"
 PEGBOARD = Path(sys.executable).with_name("pegboard")
-TOOLS = "read_file,write_file,edit,glob,grep"
+TOOLS = "read_file,write_file,edit,glob,grep,git_status,git_diff,git_log,git_show"
 
 
-@pytest.mark.parametrize("corpus", ["edits", "paths", "search"])
+@pytest.mark.parametrize("corpus", ["edits", "paths", "search", "git"])
 def test_every_case_of_the_tools_on_offer_holds(corpus: str) -> None:
     command = [sys.executable, str(CASES / "run"), "--bin", str(PEGBOARD), corpus, "--tools", TOOLS, "--verbose"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=400)

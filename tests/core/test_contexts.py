@@ -42,6 +42,32 @@ def test_a_tool_works_in_the_sessions_folder_with_its_environment_and_settings(
     assert "ctx" not in board.board.offers()[0].parameters["properties"]
 
 
+@pytest.mark.parametrize("how", ["async", "thread", "inline"])
+def test_a_tool_is_given_what_its_call_was_judged_by(pegboard_board: Any, how: str) -> None:
+    asked_for: list[Any] = []
+
+    def touching(arguments: Any, ctx: Context) -> Any:
+        asked_for.append(tuple(ctx.touches))
+        return [("run", f"do {len(asked_for)}")]
+
+    if how == "async":
+
+        @tool(touches=touching)
+        async def judged(ctx: Context) -> str:
+            """Say it."""
+            return ctx.touches[0].what
+    else:
+
+        @tool(touches=touching, inline=how == "inline")
+        def judged(ctx: SyncContext) -> str:
+            """Say it."""
+            return ctx.touches[0].what
+
+    board = pegboard_board(tools=[judged])
+    assert board.call("judged").text == "do 1"
+    assert asked_for == [()]  # asked for once, and never anew after it was judged
+
+
 class Settings(msgspec.Struct, frozen=True):
     limit: int = 3
 

@@ -82,8 +82,7 @@ def remember(road: Road, text: str) -> None:
     tool = road.registry.get(call.name)
     assert tool is not None
     shaped = tool.read(call.arguments)
-    paths = ("read", "list", "edit")
-    touches = [placed(t, road.workspace) if t.kind in paths else t for t in tool.touches(shaped.value)]
+    touches = placed(tool.touches(shaped.value), road.workspace)
     scope = scope_of(tool, shaped.body, touches)
     assert scope is not None
     road.desk.remembered.keep(scope)

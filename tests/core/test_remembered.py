@@ -190,6 +190,22 @@ def test_of_a_command_this_very_one_is_remembered_with_all_its_arguments(person:
         assert someone.call("execute", more, "n").outcome == "blocked"
 
 
+def test_of_a_command_that_a_tool_finds_out_the_one_that_was_shown_is_remembered(person: Any) -> None:
+    lines = ["make test", "make test", "make evil", "make test"]
+
+    @tool(touches=lambda given: [("run", lines.pop(0))])
+    def check() -> str:
+        """Run what a file says."""
+        return ""
+
+    someone = person(tools=[check])
+    someone.call("check", {}, "a")
+    assert offered(someone) == ["exactly this command of check"]
+    assert someone.call("check", {}).outcome == "ok"
+    assert someone.call("check", {}, "n").outcome == "blocked"
+    assert someone.call("check", {}).outcome == "ok"
+
+
 def test_of_what_nobody_knows_this_very_call_is_remembered(person: Any) -> None:
     someone = person()
     someone.call("strange", {"what": "a"}, "a")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,6 +99,28 @@ def test_a_function_gives_the_touches_that_no_annotation_can_say() -> None:
         Touch("edit", "b"),
         Touch("net", "x", sends=True),
     ]
+
+
+def test_a_function_that_looks_at_files_does_not_hold_up_the_loop(tmp_path: Path) -> None:
+    threads: list[int] = []
+
+    def look(arguments: Any, ctx: Context) -> list[Touch]:
+        threads.append(threading.get_ident())
+        return [Touch("read", name) for name in sorted(entry.name for entry in ctx.workspace.scan("."))]
+
+    @tool(effect="read_only", touches=look)
+    async def all_files() -> str:
+        """Read all."""
+        threads.append(threading.get_ident())
+        return "read"
+
+    (tmp_path / "a").touch()
+    board = TestBoard(tmp_path, tools=[all_files])
+    assert board.call("all_files").text == "read"
+    (started,) = [event for event in board.events if isinstance(event, CallStarted)]
+    assert [(touch.kind, touch.at) for touch in started.touches] == [("read", "a")]
+    assert len(set(threads)) == 2
+    board.close()
 
 
 @pytest.mark.row("U-027")

@@ -13,6 +13,7 @@ from pegboard import events, port
 from pegboard.asking import Loop
 from pegboard.calls import Call, Caller, Record
 from pegboard.config.schema import LimitSettings
+from pegboard.errors import PegboardError
 from pegboard.events import AnyEvent, TurnEnded
 from pegboard.fitting import Fitting
 from pegboard.models import Provider, ToolOffer
@@ -58,6 +59,7 @@ class Agent:
         self.turn: int | None = None
         self._turn: asyncio.Task[TurnEnded] | None = None
         self._calls: set[asyncio.Task[Record]] = set()
+        self._undos: set[asyncio.Task[None]] = set()
         self._closed = False
 
     # -- the port
@@ -86,9 +88,7 @@ class Agent:
             case port.Cancel(call=call):
                 self._lane.stop(call, "person")
             case port.Undo():
-                self.session.append(
-                    events.Note(level="warning", text="undo comes with a later version; nothing was changed")
-                )
+                self._begin_undo(operation)
             case _:
                 assert_never(operation)
 
@@ -116,6 +116,23 @@ class Agent:
     async def call(self, name: str, arguments: Any, caller: Caller = "person") -> Record:
         """One call outside a turn, down the same road. Cancelling it stops the call and gives its record to the log."""
         return await self._road.travel(Call(id="", name=name, arguments=arguments, caller=caller), self._lane)
+
+    def _begin_undo(self, operation: port.Undo) -> None:
+        task = asyncio.create_task(self._undo(operation))
+        self._undos.add(task)
+        task.add_done_callback(self._undos.discard)
+
+    async def _undo(self, operation: port.Undo) -> None:
+        """Undo; what keeps it from being done is told to whoever watches, and not in the log: nothing happened."""
+        from pegboard.undoing import Undoing  # seldom needed
+
+        runner = self._road.runner
+        try:
+            await Undoing(self.session, runner.workspace, runner.locks).undo(operation.call, id=operation.id)
+        except (PegboardError, OSError) as problem:
+            text, what = str(problem), operation.call or ""
+            refused = events.Undone(id=operation.id, undoes=what, call=what, tool="", error=text)
+            self.session.emit(refused)
 
     async def _begin(self, operation: port.Call) -> None:
         call = Call(id=operation.id, name=operation.name, arguments=operation.arguments, caller="person")
@@ -156,7 +173,7 @@ class Agent:
             return
         self._closed = True
         self._lane.ending("turn_ended")
-        left = [task for task in (self._turn, *self._calls) if task is not None and not task.done()]
+        left = [task for task in (self._turn, *self._calls, *self._undos) if task is not None and not task.done()]
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)

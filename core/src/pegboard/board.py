@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.assembly import Assembled, assemble
 from pegboard.calls import Call, Caller, Record
-from pegboard.commit import lock_folder
 from pegboard.config.places import config_file, own_files, state_folder
 from pegboard.desk import Answers, Desk
+from pegboard.editlock import lock_folder
 from pegboard.entries import survey
 from pegboard.events import Note
 from pegboard.hooks import Fragment
+from pegboard.kit.settings import JobSettings
 from pegboard.kit.workspace import Outside, Workspace
 from pegboard.lane import Lane
 from pegboard.models import Provider, ToolOffer
@@ -41,6 +42,7 @@ from pegboard.touches import kinds_in
 
 if TYPE_CHECKING:
     from pegboard.agent import Agent
+    from pegboard.undoing import Undoing
 
 EMBEDDED = "offline"
 """The provider that needs no key, network or download: what answers when nothing else is there."""
@@ -76,6 +78,7 @@ class Board:
             (plugin.entry, table) for plugin, table in self._plugged.contributed("pegboard_renderers")
         )
         self._agents: list[Agent] = []
+        self._runners: list[Runner] = []
         self._observers: list[ObserverSeat] = []
         self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
         self.workspace = self._workspace(None)
@@ -143,12 +146,13 @@ class Board:
         return [_offer(tool) for tool in self.registry.tools if self.why_not(tool, caller) is None]
 
     def why_not(self, tool: Tool, caller: Caller = "model") -> str | None:
-        """Why a registered tool is not offered: denied, caller, withheld (`tool_calling` is off), or None if it is."""
+        """Why a registered tool is not offered: denied, caller, withheld (unadvertised, or `tool_calling` off), or None."""
         if self.policy.hidden(tool):
             return "denied"
         if caller not in tool.declaration.callers:
             return "caller"
-        return "withheld" if caller == "model" and not self.config.tool_calling else None
+        withheld = not tool.declaration.advertised or (caller == "model" and not self.config.tool_calling)
+        return "withheld" if withheld else None
 
     def agent(
         self,
@@ -200,7 +204,9 @@ class Board:
             desk=desk,
             settings={plugin.entry.name: plugin.settings for plugin in self._plugged.plugins},
             locks=lock_folder(self.state) if self.state else None,
+            job_settings=next((p.settings for p in self._plugged.plugins if isinstance(p.settings, JobSettings)), None),
         )
+        self._runners.append(runner)
         return Road(
             registry=self.registry,
             policy=self.policy,
@@ -212,6 +218,13 @@ class Board:
             cautious=cautious,
             rewriters=[(plugin.entry.name, rewrite) for plugin, rewrite in self._contributed("pegboard_rewriters")],
         )
+
+    def undoing(self, session: Session) -> Undoing:
+        """Undo in a session; observers are told of it."""
+        from pegboard.undoing import Undoing  # seldom needed
+
+        self._seat_observers(session)
+        return Undoing(session, self.workspace, lock_folder(self.state) if self.state else None)
 
     def choose(self, model: str | None = None) -> Choice:
         """The model that answers: the one named, else the configured one, else the first that is there. That one is looked
@@ -236,7 +249,9 @@ class Board:
         try:
             return await road.travel(Call(id="", name=name, arguments=dict(arguments or {}), caller="program"), Lane())
         finally:
+            await road.runner.end_jobs()
             road.runner.close()
+            self._runners.remove(road.runner)
             session.close()
 
     async def close(self) -> None:
@@ -246,6 +261,8 @@ class Board:
         self._observers.clear()
         await asyncio.gather(*(agent.close() for agent in self._agents))
         self._agents.clear()
+        await asyncio.gather(*(runner.end_jobs() for runner in self._runners))
+        self._runners.clear()
         self.guards.close()
 
     def _workspace(self, session: Path | None) -> Workspace:

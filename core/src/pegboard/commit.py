@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard.context import Commit
+from pegboard.editlock import EditLock
 from pegboard.errors import Interrupted, SessionError, ToolError
 
 if TYPE_CHECKING:
@@ -20,13 +16,7 @@ if TYPE_CHECKING:
     from pegboard.kit.writer import Writer
     from pegboard.running import Grant, Runner
 
-try:
-    import fcntl
-except ImportError:  # Windows: see session.log
-    fcntl = None  # type: ignore[assignment]
-
 T = TypeVar("T")
-_LOCK_WAIT = 30.0
 
 
 def here(function: Callable[[], T]) -> T:
@@ -42,23 +32,17 @@ class EditCommit(Commit):
         self._context = context
         self._runner = runner
         self._grant = grant
-        self._fd: int | None = None
+        self._lock = EditLock(runner.locks, context.workspace.root, self._alive)
         self._writer: Writer | None = None
 
     def __enter__(self) -> Writer:
-        deadline = time.monotonic() + _LOCK_WAIT
         with self._or_let_go():
-            while not self._try():
-                self._overdue(deadline)
-                time.sleep(0.01)
+            self._lock.__enter__()
             return self._open()
 
     async def __aenter__(self) -> Writer:
-        deadline = time.monotonic() + _LOCK_WAIT
         with self._or_let_go():
-            while not self._try():
-                self._overdue(deadline)
-                await asyncio.sleep(0.01)
+            await self._lock.__aenter__()
             return self._open()
 
     @contextmanager
@@ -72,9 +56,7 @@ class EditCommit(Commit):
 
     def _let_go(self) -> None:
         self._context.committing = False
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
+        self._lock.release()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
@@ -115,28 +97,3 @@ class EditCommit(Commit):
         self._runner.session.save_undo(self._grant.call.id, writer.changes)
         for seen in writer.seen(self._context.seen.get):
             self._context.seen.put(seen)
-
-    def _try(self) -> bool:
-        if self._runner.locks is None or fcntl is None:
-            return True
-        if self._fd is None:
-            self._runner.locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-            name = hashlib.blake2b(os.fsencode(self._context.workspace.root), digest_size=12).hexdigest()
-            self._fd = os.open(self._runner.locks / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _overdue(self, deadline: float) -> None:
-        self._alive()
-        if time.monotonic() > deadline:
-            raise ToolError(
-                "another process has been changing files in this workspace for 30 s; nothing was changed. Try again later."
-            )
-
-
-def lock_folder(state: Path) -> Path:
-    """Where edit locks of all workspaces are kept."""
-    return state / "locks"

@@ -13,10 +13,12 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from pegboard.calls import Record
+    from pegboard.calls import Record, Touch
     from pegboard.config.schema import Config
+    from pegboard.kit.jobs import Job, Piece
     from pegboard.kit.output import Sink
     from pegboard.kit.process import Finished
+    from pegboard.kit.ran import Moved
     from pegboard.kit.seen import SeenFiles
     from pegboard.kit.workspace import Workspace
     from pegboard.kit.writer import Writer
@@ -37,6 +39,56 @@ class State(Protocol):
     def set(self, value: Any) -> None: ...
 
 
+class JobsOf(Protocol):
+    """Programs in the background of a session: they outlive the call and the turn, and end with Pegboard unless kept.
+
+    For `async def` tools. All but `run` and `start` raise ToolError for an id that there is none of.
+    """
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        label: str,
+        cwd: str = ".",
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Finished | Moved:
+        """As `Context.run`; where a loaded tool set looks after jobs, and its settings say after how many seconds, a
+        program that runs longer goes on as a job. `label`: what it is called then."""
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        label: str,
+        cwd: str = ".",
+        env: Mapping[str, str] | None = None,
+        keep: bool = False,
+    ) -> Job:
+        """Start a job. `keep`: it outlives this process, and others on the session find it. Raises as `Context.run`."""
+
+    def all(self) -> list[Job]:
+        """Every job of the session, oldest first, whichever process started it."""
+
+    def get(self, id: str) -> Job:
+        """One job as it stands now."""
+
+    def output(self, id: str, since: int = 0) -> Piece:
+        """What a job printed from byte `since` on, as much as a result takes."""
+
+    async def wait(
+        self, id: str, timeout: float, *, since: int = 0, each: Callable[[bytes], None] | None = None
+    ) -> Job:
+        """Wait at most `timeout` seconds for a job's end; what it prints from `since` on goes to `each` as it comes."""
+
+    async def cancel(self, id: str) -> Job:
+        """End a job and all that began with it."""
+
+    def tell(self, job: Job) -> None:
+        """The model was told how the job stands; otherwise it is told of its end at its next turn."""
+
+
 class Context(ABC):
     """What a running tool is given, and nothing else.
 
@@ -44,6 +96,8 @@ class Context(ABC):
     settings: the tool's own plugin's validated settings, None if it has none. config: the whole configuration.
     output: where long output goes as it comes; `output.caps` for tools that page.
     seen: which part of a file the session was shown; tools that show or change files keep it.
+    jobs: programs that go on in the background.
+    touches: what this call was judged by, so that a tool may do that and no other thing; empty while they are asked for.
     """
 
     workspace: Workspace
@@ -51,6 +105,12 @@ class Context(ABC):
     config: Config
     output: Sink
     seen: SeenFiles
+    touches: Sequence[Touch]
+
+    @property
+    @abstractmethod
+    def jobs(self) -> JobsOf:
+        """Programs in the background, for `async def` tools."""
 
     @abstractmethod
     def state(self, key: str) -> State:
@@ -87,7 +147,8 @@ class Context(ABC):
         """Run a program under the board's launcher, this call's cancel and its output: the only way tools start programs.
 
         `cwd` is relative to the workspace root, `timeout` in seconds. `each` sees the raw chunks of "stdout" and
-        "stderr"; returning True stops the program early. `quiet` keeps what it prints out of `output`.
+        "stderr"; returning True stops the program early. `quiet` keeps what it prints out of `output`. Previews run
+        none, unless the tool declares `preview_runs`.
 
         Raises:
             ToolError: the program or the folder is not there; nothing was run.

@@ -16,10 +16,12 @@ from pegboard.context import Commit, Context, State
 from pegboard.keeping import SessionSeen, SessionState, ThreadSeen, ThreadState
 from pegboard.kit import process
 from pegboard.kit.output import Sink
-from pegboard.kit.process import Finished
+from pegboard.kit.process import Finished, Launch
+from pegboard.kit.ran import Moved
 from pegboard.kit.workspace import Workspace
 
 if TYPE_CHECKING:
+    from pegboard.kit.jobs import Job, Piece
     from pegboard.running import Grant, Runner
 
 T = TypeVar("T")
@@ -36,10 +38,17 @@ class RunContext(Context):
         self.config = runner.config
         self.output = sink or Sink(runner.caps)
         self.seen = SessionSeen(runner, grant)
+        self.touches = tuple(grant.touches)
         self._runner = runner
         self._grant = grant
         self._preview = workspace is not None
         self.committing = False
+
+    @property
+    def jobs(self) -> CallJobs:
+        """Programs in the background."""
+        self._no_preview("start or look for programs")
+        return CallJobs(self, self._runner, self._grant)
 
     def state(self, key: str) -> State:
         """A durable value, under the tool's owner and this key."""
@@ -77,14 +86,11 @@ class RunContext(Context):
         quiet: bool = False,
     ) -> Finished:
         """Run a program in a folder of the workspace."""
-        self._no_preview("run programs")
-        where = self.workspace.root
-        if cwd != ".":
-            with self.workspace.folder(cwd) as folder:
-                where = os.path.join(where, folder.at)
+        if not self._grant.tool.declaration.preview_runs:
+            self._no_preview("run programs")
         return await process.run(
             argv,
-            cwd=where,
+            cwd=self.place(cwd),
             env=self._runner.environ if env is None else env,
             stdin=stdin,
             timeout=timeout,
@@ -92,6 +98,17 @@ class RunContext(Context):
             sink=None if quiet else self.output,
             launcher=self._runner.launcher,
         )
+
+    def place(self, cwd: str) -> str:
+        """The folder that programs are started in.
+
+        Raises:
+            ToolError: it is not there, or not inside.
+        """
+        if cwd == ".":
+            return self.workspace.root
+        with self.workspace.folder(cwd) as folder:
+            return os.path.join(self.workspace.root, folder.at)
 
     def _free(self, what: str) -> None:
         self._no_preview(what)
@@ -103,6 +120,89 @@ class RunContext(Context):
             raise RuntimeError(f"a preview may not {what}; it only says what would change")
 
 
+class CallJobs:
+    """`context.JobsOf` for one call: the session's jobs, started as this call starts programs."""
+
+    def __init__(self, context: RunContext, runner: Runner, grant: Grant) -> None:
+        self._context = context
+        self._runner = runner
+        self._grant = grant
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        label: str,
+        cwd: str = ".",
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Finished | Moved:
+        """Run a program, and let it go on in the background where the settings say so."""
+        settings, context = self._runner.job_settings, self._context
+        after = settings.background_after if settings is not None else 0
+        if settings is None or not after > 0 or (timeout is not None and after >= timeout):
+            return await context.run(argv, cwd=cwd, env=env, timeout=timeout)
+        launcher = self._runner.launcher
+        started = process.begin(self._launch(argv, cwd, env), sink=context.output, launcher=launcher)
+        if await started.outlasts(after):
+            job = self._runner.jobs.adopt(started, label=self._kept(label), held=context.output.unfinished)
+            if job is not None:
+                said = f"still running after {after:g} s: it goes on in the background as job {job.id}"
+                return Moved(job=job.id, text=f"{said}. {settings.hint.format(id=job.id)}".rstrip(". "))
+        return await started.finished(None if timeout is None else timeout - after)
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        label: str,
+        cwd: str = ".",
+        env: Mapping[str, str] | None = None,
+        keep: bool = False,
+    ) -> Job:
+        """Start a job."""
+        launch, launcher = self._launch(argv, cwd, env), self._runner.launcher
+        return await self._runner.jobs.start(
+            launcher(launch) if launcher else launch, label=self._kept(label), keep=keep
+        )
+
+    def all(self) -> list[Job]:
+        """Every job of the session."""
+        return self._runner.jobs.all()
+
+    def get(self, id: str) -> Job:
+        """One job."""
+        return self._runner.jobs.get(id)
+
+    def output(self, id: str, since: int = 0) -> Piece:
+        """What it printed."""
+        return self._runner.jobs.output(id, since)
+
+    async def wait(
+        self, id: str, timeout: float, *, since: int = 0, each: Callable[[bytes], None] | None = None
+    ) -> Job:
+        """Wait for its end."""
+        return await self._runner.jobs.wait(id, timeout, since=since, each=each)
+
+    async def cancel(self, id: str) -> Job:
+        """End it."""
+        return await self._runner.jobs.cancel(id)
+
+    def tell(self, job: Job) -> None:
+        """Whoever called was told of it; that is no news to the model if it was the model."""
+        if self._grant.call.caller == "model":
+            self._runner.jobs.tell(job)
+
+    def _kept(self, label: str) -> str:
+        """A label as it is kept: what is no affair of the log is none of a job's record."""
+        redactor = self._runner.session.redactor
+        return redactor.text(label) if redactor is not None else label
+
+    def _launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str] | None) -> Launch:
+        environ = self._runner.environ if env is None else env
+        return Launch(argv=tuple(argv), cwd=self._context.place(cwd), env=environ)
+
+
 class ThreadContext(Context):
     """What a `def` tool is given: the same names, blocking its worker thread. In `inline` tools those raise."""
 
@@ -112,9 +212,15 @@ class ThreadContext(Context):
         self.config = inner.config
         self.output = inner.output
         self.seen = ThreadSeen(inner.seen, self._wait if not inline else here)
+        self.touches = inner.touches
         self._inner = inner
         self._loop = loop
         self._inline = inline
+
+    @property
+    def jobs(self) -> CallJobs:
+        """Waiting for them is for the loop."""
+        raise RuntimeError("ctx.jobs is for tools that are `async def`")
 
     def state(self, key: str) -> State:
         """A durable value."""

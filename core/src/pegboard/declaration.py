@@ -22,10 +22,13 @@ class Declaration:
 
     effect: the upper bound; needed only where `touches` is a function, and for `delegating`.
     touches: gives the touches where no annotation can say them (paths inside a patch): a function of the arguments, and,
-    if it has a second parameter, of a context that may look at the workspace, the settings and the state.
+    if it has a second parameter, of a context that may look at the workspace, the settings and the state; such a function
+    is called in a worker thread.
     replay: whether a failed call may be tried again. The loop never replays by itself.
     overlap: `exclusive` (a two-sided barrier), `parallel`, `background`.
     pure: touches nothing; without it and without touches a call asks.
+    batch: of a read_only tool, that it opens each path it is given through the workspace and tells of a refusal in that
+    path's own part of the result: what the door would refuse then stops no call, and is no touch of it.
     permission: a key of `tool_permission`, instead of the touches' own. read and list: of tools that only read; web, ask
     and state: of tools that touch nothing else.
     permission_fn: looks at the arguments and may make the answer stricter.
@@ -35,8 +38,10 @@ class Declaration:
     note: an info line from the result. echo: show the result below the activity line. short: a label for listings.
     timeout: seconds; None leaves it to the tool. pages: it caps its own output. keep: which part of long output is kept.
     inline: a `def` that returns within a millisecond and never blocks; it runs on the loop.
-    preview: blocks that show what would change, made while a person is asked.
+    preview: blocks that show what would change, made while a person is asked. preview_runs: it runs programs for that, which
+    look at something and change nothing.
     examples: phrases with slots, at most twelve.
+    advertised: False: answered to when it is called by its name, and told of to nobody.
     """
 
     name: str | None = None
@@ -44,6 +49,7 @@ class Declaration:
     replay: Replay = "never"
     overlap: Overlap = "exclusive"
     pure: bool = False
+    batch: bool = False
     touches: TouchFunction | None = None
     permission: str | None = None
     permission_fn: Callable[[dict[str, Any]], Action] | None = None
@@ -63,7 +69,9 @@ class Declaration:
     inline: bool = False
     keep: Literal["head", "ends"] = "head"
     preview: Callable[..., Any] | None = None
+    preview_runs: bool = False
     examples: tuple[str, ...] = ()
+    advertised: bool = True
 
 
 @overload
@@ -78,6 +86,7 @@ def tool(
     replay: Replay = "never",
     overlap: Overlap = "exclusive",
     pure: bool = False,
+    batch: bool = False,
     touches: TouchFunction | None = None,
     permission: str | None = None,
     permission_fn: Callable[[dict[str, Any]], Action] | None = None,
@@ -97,7 +106,9 @@ def tool(
     inline: bool = False,
     keep: Literal["head", "ends"] = "head",
     preview: Callable[..., Any] | None = None,
+    preview_runs: bool = False,
     examples: Sequence[str] = (),
+    advertised: bool = True,
 ) -> Callable[[F], F]: ...
 
 

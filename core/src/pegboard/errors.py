@@ -9,12 +9,15 @@
     ├── PluginError            one plugin is at fault; `owner` is the name to disable
     ├── ModelError             a model's endpoint cannot be reached, refused, or broke off
     │   └── ContextFull        the request is larger than the model takes
+    ├── UndoError              what a call changed cannot be taken back
     └── SessionError           a session's log cannot be read, locked or written
 
 Texts say what happened, whether anything was changed, and what to do next.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class PegboardError(Exception):
@@ -87,3 +90,16 @@ class ContextFull(ModelError):
 
 class SessionError(PegboardError):
     """A session's log cannot be read, locked or written."""
+
+
+class UndoError(PegboardError):
+    """What a call changed cannot be taken back; nothing was changed.
+
+    `reason` is one word for programs: nothing, unknown, undone, running, command, lost, changed, failed, root. `call`: which one;
+    `paths`: the files that are in the way."""
+
+    def __init__(self, text: str, *, reason: str, call: str | None = None, paths: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.reason = reason
+        self.call = call
+        self.paths = list(paths)

@@ -8,7 +8,7 @@ Order within a turn, which front ends may rely on:
     usage turn_ended
 
 `prompt` within a turn is what a person adds, or what the loop itself tells the model (`by` is `pegboard`). A call of a
-message that the turn did not come to has no `call_asked`. `history_trimmed` and `note` may stand anywhere between.
+message that the turn did not come to has no `call_asked`. `history_trimmed`, `undone` and `note` may stand anywhere between.
 
 `call_asked` comes for every call, whoever makes it, before it is resolved. Exactly one `call_finished` with its id
 follows, in call order within its lane. A `call_started` without `call_finished` *is* an interrupted call.
@@ -184,6 +184,31 @@ class HistoryTrimmed(Event, frozen=True, kw_only=True, gc=False):
     calls: list[str]
 
 
+class UndoneFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What undoing did to a file: it was created (again), changed, deleted, or moved to `to`; lines added and removed."""
+
+    path: str
+    change: str
+    added: int = 0
+    removed: int = 0
+    to: str | None = None
+
+
+class Undone(Event, frozen=True, kw_only=True, gc=False):
+    """The person took back what a call had done to files. `id`: of this undo, by which it can be undone itself.
+
+    undoes: what was undone, the call's id or that of an earlier undo. call, tool: the call it comes down to. redone: it is
+    the call's change that is there again. error: why nothing was undone; such an event is ephemeral."""
+
+    id: str
+    undoes: str
+    call: str
+    tool: str
+    files: list[UndoneFile] = []
+    redone: bool = False
+    error: str | None = None
+
+
 class Note(Event, frozen=True, kw_only=True, gc=False):
     """Something the person should know. level: info, warning."""
 
@@ -255,6 +280,7 @@ AnyEvent: TypeAlias = (
     | CallOutput
     | CallFinished
     | HistoryTrimmed
+    | Undone
     | Note
     | Usage
     | TurnEnded

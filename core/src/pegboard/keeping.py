@@ -24,25 +24,27 @@ class SessionSeen:
 
     def get(self, path: str) -> Seen | None:
         """What was shown of a file, if anything."""
-        from pegboard.kit.handles import Stamp
-        from pegboard.kit.seen import Seen
-
-        event = self._runner.session.fold.seen.get(path)
-        if event is None:
-            return None
-        return Seen(path=event.path, stamp=Stamp(*event.stamp), ranges=list(event.ranges), digest=event.digest)
+        return seen_of(self._runner.session.fold.seen.get(path))
 
     def put(self, seen: Seen) -> None:
         """Write down what was shown."""
-        self._runner.session.append(
-            events.Seen(
-                turn=self._grant.turn,
-                path=seen.path,
-                stamp=list(msgspec.structs.astuple(seen.stamp)),
-                ranges=list(seen.ranges),
-                digest=seen.digest,
-            )
-        )
+        self._runner.session.append(seen_event(seen, self._grant.turn))
+
+
+def seen_of(event: events.Seen | None) -> Seen | None:
+    """What was shown of a file, from its event in the log."""
+    from pegboard.kit.handles import Stamp
+    from pegboard.kit.seen import Seen
+
+    if event is None:
+        return None
+    return Seen(path=event.path, stamp=Stamp(*event.stamp), ranges=list(event.ranges), digest=event.digest)
+
+
+def seen_event(seen: Seen, turn: int | None = None) -> events.Seen:
+    """The same as an event."""
+    stamp = list(msgspec.structs.astuple(seen.stamp))
+    return events.Seen(turn=turn, path=seen.path, stamp=stamp, ranges=list(seen.ranges), digest=seen.digest)
 
 
 class ThreadSeen:

@@ -62,8 +62,11 @@ class Cancel(Operation, frozen=True, kw_only=True):
 
 
 class Undo(Operation, frozen=True, kw_only=True):
-    """Take back the files that the last call (or this one) changed."""
+    """Take back what the last call that changed files (or this one, or this undo) did to them.
 
+    `id`: new in this session. `undone` bears it: the durable one, or one that is not in the log and has an `error`."""
+
+    id: str
     call: str | None = None
 
 

@@ -49,11 +49,9 @@ from pegboard.policy.remembered import scope_of
 from pegboard.registry import Registry
 from pegboard.running import Grant, Runner
 from pegboard.session import Session
-from pegboard.tooling import Tool, callable_by
+from pegboard.tooling import Tool, told_to
 from pegboard.touches import effect_of, exceeds
 from pegboard.trip import Trip, placed
-
-_PATHS = frozenset({"read", "list", "edit"})
 
 
 @dataclass(slots=True)
@@ -81,7 +79,10 @@ class Road:
             shaped = self.shape(trip, tool)
             if self.rewriters:
                 shaped = await self.rewrite(trip, tool, shaped)
-            self.touch(trip, tool, shaped)
+            if tool.looks:  # at files, which may take its time
+                await asyncio.to_thread(self.touch, trip, tool, shaped)
+            else:
+                self.touch(trip, tool, shaped)
             await self.guard(trip, shaped)
             self.decide(trip, tool, shaped)
             if until == "decide":
@@ -130,7 +131,7 @@ class Road:
         """The tool a name means, if this caller may call it and it is not off."""
         tool = trip.tool
         if tool is None:
-            offered = [t.name for t in self.registry.tools if callable_by(t, trip.call) and not self.policy.hidden(t)]
+            offered = [t.name for t in self.registry.tools if told_to(t, trip.call) and not self.policy.hidden(t)]
             name, registry = trip.call.name, self.registry
             text = unknown_text(name, offered, registry.nearest(name), registry.claimants(name))
             raise Stopped("unavailable", text)
@@ -178,7 +179,7 @@ class Road:
             raise ToolError(f"{tool.name} could not say what it would touch ({error}); nothing was run.") from error
         if not touched:
             return
-        trip.touches = [placed(touch, self.workspace) if touch.kind in _PATHS else touch for touch in touched]
+        trip.touches = placed(touched, self.workspace, batch=tool.declaration.batch)
         if tool.declaration.touches is not None and exceeds(effect := effect_of(trip.touches), tool.effect):
             raise ToolError(f"{tool.name} is declared {tool.effect} and this call would be {effect}; nothing was run.")
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,11 +27,15 @@ from pegboard.events import CallOutput
 from pegboard.kit.handles import Opened
 from pegboard.kit.output import Caps, Sink, Spool, Tail
 from pegboard.kit.process import Launcher
+from pegboard.kit.settings import JobSettings
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane, Running
 from pegboard.plugins.loaded import log_failure, place_in
 from pegboard.session import Session
 from pegboard.tooling import Tool
+
+if TYPE_CHECKING:
+    from pegboard.kit.jobs import Jobs
 
 Again = Callable[..., Awaitable[Record]]
 
@@ -97,7 +101,9 @@ class Runner:
         locks: Path | None,
         launcher: Launcher | None = None,
         environ: Mapping[str, str] | None = None,
+        job_settings: JobSettings | None = None,
     ) -> None:
+        """`job_settings`: of the tool set that looks after jobs; without them nothing goes to the background by itself."""
         self.workspace = workspace
         self.config = config
         self.session = session
@@ -107,6 +113,8 @@ class Runner:
         self.launcher = launcher
         self.environ = dict(os.environ) if environ is None else environ  # as Pegboard was started with (decision 54)
         self.caps = Caps.of(config.output)
+        self.job_settings = job_settings
+        self._jobs: Jobs | None = None
         self.stuck: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
 
@@ -187,6 +195,26 @@ class Runner:
         """Where a call's whole output is kept; None for a session in memory."""
         folder = self.session.folder
         return Spool(folder, call, self.config.output) if folder is not None else None
+
+    @property
+    def jobs(self) -> Jobs:
+        """The programs in the background of this session."""
+        if self._jobs is None:
+            from pegboard.kit.jobs import Jobs
+
+            self._jobs = Jobs(self.session.folder, settings=self.job_settings, output=self.config.output)
+        return self._jobs
+
+    def news(self) -> list[str]:
+        """What the model has not been told of jobs in the background."""
+        folder = self.session.folder
+        there = self._jobs is not None or (folder is not None and (folder / "jobs").is_dir())
+        return self.jobs.news() if there else []
+
+    async def end_jobs(self) -> None:
+        """End the programs in the background that are not to outlive this process."""
+        if self._jobs is not None:
+            await self._jobs.close()
 
     def close(self) -> None:
         """Let go of worker threads; one that never ends is left behind."""

@@ -168,9 +168,11 @@ def _inlined(struct: type[msgspec.Struct]) -> dict[str, Any]:
             target = str(node["$ref"]).removeprefix("#/$defs/")
             if target in inside:
                 raise TypeError(f"{target} contains itself; a tool's schema is written out in full")
-            return {**clean(parts[target], (*inside, target)), **{k: v for k, v in node.items() if k != "$ref"}}
+            # What a struct's docstring tells its readers is not for the model: fields and parameters have descriptions.
+            part = {key: value for key, value in parts[target].items() if key != "description"}
+            return {**clean(part, (*inside, target)), **{k: v for k, v in node.items() if k != "$ref"}}
         return {
-            key: {name: clean(value, inside) for name, value in item.items()}
+            key: {name: _lean(clean(value, inside)) for name, value in item.items()}
             if key == "properties"
             else clean(item, inside)
             for key, item in node.items()
@@ -178,15 +180,16 @@ def _inlined(struct: type[msgspec.Struct]) -> dict[str, Any]:
         }
 
     schema: dict[str, Any] = clean(top, ())
-    schema["properties"] = {name: _lean(part) for name, part in schema.get("properties", {}).items()}
+    schema.setdefault("properties", {})
     if not schema.get("required"):
         schema.pop("required", None)
     return schema
 
 
 def _lean(part: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what every request would pay for and no model needs: "or null" of an optional parameter, empty defaults."""
-    part = {key: value for key, value in part.items() if key != "default" or value not in (None, [], {}, "")}
+    """Leave out what every request would pay for and no model needs: "or null" of an optional parameter, and defaults
+    that are empty or false."""
+    part = {k: v for k, v in part.items() if k != "default" or (v is not False and v not in (None, [], {}, ""))}
     options = part.get("anyOf")
     if options and {"type": "null"} in options:
         kept = [option for option in options if option != {"type": "null"}]

@@ -215,6 +215,8 @@ def _check(made: Tool) -> None:
                 f"tool {name!r}: permission {declared.permission!r} is allowed as shipped, and is for tools that touch "
                 "nothing else; leave it out, and its touches are judged"
             )
+    if declared.batch and made.effect != "read_only":
+        raise BadTool(f"tool {name!r}: batch is for read_only tools; this one is {made.effect}")
     if declared.inline and made.is_async:
         raise BadTool(f"tool {name!r}: inline is for plain functions; an async one runs on the loop anyway")
     if declared.effect and declared.touches is None and exceeds(made.effect, declared.effect):
@@ -234,3 +236,8 @@ def _check(made: Tool) -> None:
 def callable_by(made: Tool, call: Call) -> bool:
     """Whether the call's caller may call this tool."""
     return call.caller in made.declaration.callers
+
+
+def told_to(made: Tool, call: Call) -> bool:
+    """Whether the call's caller may call this tool, and is told of it."""
+    return callable_by(made, call) and made.declaration.advertised

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -142,11 +142,24 @@ class Trip(msgspec.Struct, gc=False):
         )
 
 
-def placed(touch: Touch, workspace: Workspace) -> Touch:
-    """A touch of a path, with the place it resolves to.
+_PATHS = frozenset({"read", "list", "edit"})
+
+
+def placed(touches: Iterable[Touch], workspace: Workspace, *, batch: bool = False) -> list[Touch]:
+    """The touches, those of paths with the place they resolve to. `batch`: without paths that the door would refuse.
 
     Raises:
-        ToolError: the path is none, or goes through too many links.
+        ToolError: a path is none, or goes through too many links.
     """
+    found = []
+    for touch in touches:
+        if touch.kind not in _PATHS:
+            found.append(touch)
+        elif not (batch and workspace.refuses(touch.kind, touch.what)):
+            found.append(_placed(touch, workspace))
+    return found
+
+
+def _placed(touch: Touch, workspace: Workspace) -> Touch:
     place = workspace.place(touch.what)
     return Touch(touch.kind, touch.what, place.at, place.outside, touch.sends)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 
 from pegboard import events, port
-from pegboard.asking import Asking, Loop
+from pegboard.asking import LOOP, Asking, Loop
 from pegboard.calls import Call
 from pegboard.errors import ModelError, PegboardError, SessionError
 from pegboard.events import Status, TurnEnded, WireCall
 from pegboard.limits import Stop, check_budget, out_of_steps, out_of_time
 from pegboard.repeats import STOPPED, TOLD, Repeats, identity_of, stopped_text, told_text
 from pegboard.reply import Nonsense
+from pegboard.session.deeds import told
 from pegboard.wire import clean
 
 EMPTY = "Your reply was empty. Answer, or make a call."
@@ -67,11 +68,18 @@ class Turn:
             offered=len(self._asking.offers),
         )
         notice = self._notice()
-        self._session.append(
-            started, events.Prompt(turn=self.number, text=clean(self._prompt.text), by=self._prompt.by)
-        )
+        news = loop.road.runner.news()
+        self._session.append(started, *self._undone())  # what was undone first: what is asked comes last
+        self._session.append(events.Prompt(turn=self.number, text=clean(self._prompt.text), by=self._prompt.by))
         if notice:
             self._asking.tell(notice)
+        if news:
+            self._asking.tell("\n".join(["Of what ran in the background:", *news]))
+
+    def _undone(self) -> list[events.Prompt]:
+        """What the model should know of files that it believes changed. Once is enough: the fold forgets it then."""
+        undone, self._session.fold.undone = self._session.fold.undone, []
+        return [events.Prompt(turn=self.number, text=clean(told(undone)), by=LOOP)] if undone else []
 
     def _notice(self) -> str | None:
         """What the model should know of turns before this one that did not come to their end (decision 47)."""
@@ -150,6 +158,8 @@ class Turn:
         for _ in range(limits.max_steps):
             await self._breathe()
             check_budget(limits, self._asking.spent)
+            if self._session.fold.undone:
+                self._session.append(*self._undone())
             self._take_steering()
             await self._asking.ask()
             calls = self._asking.keep()

@@ -480,11 +480,17 @@ class TestUndo:
         with refused(root, "stale"):
             undo(workspace, Writer(workspace), created)
 
-    def test_a_change_elsewhere_of_the_same_size_does_not_hinder_it(self, root: Path, workspace: Workspace) -> None:
+    def test_a_change_elsewhere_hinders_it_even_of_the_same_size(self, root: Path, workspace: Workspace) -> None:
         change = edit(workspace, "a.txt", "one", "uno")
         (root / "a.txt").write_bytes(b"uno\nTWO\n")
+        with refused(root, "stale"):
+            undo(workspace, Writer(workspace), change)
+
+    def test_what_only_looks_changed_is_undone(self, root: Path, workspace: Workspace) -> None:
+        change = edit(workspace, "a.txt", "one", "uno")
+        os.utime(root / "a.txt", (1, 1))
         undo(workspace, Writer(workspace), change)
-        assert (root / "a.txt").read_bytes() == b"one\nTWO\n"
+        assert (root / "a.txt").read_bytes() == b"one\ntwo\n"
 
     def test_a_record_holds_the_replaced_bytes_only(self, root: Path, workspace: Workspace) -> None:
         (root / "big.txt").write_bytes(b"x" * 5_000_000 + b"needle" + b"y" * 5_000_000)

@@ -45,8 +45,8 @@ def everything(core: Offers) -> Offers:
 def real(tmp_path_factory: pytest.TempPathFactory) -> Offers:
     """The offers of the core tool set as it is installed."""
     state = tmp_path_factory.mktemp("state")
-    board = Board.build(str(tmp_path_factory.mktemp("root")), user_file=state / "none.toml", environ={}, state=state)
-    return board.offers()
+    root, none = str(tmp_path_factory.mktemp("root")), state / "none.toml"
+    return Board.build(root, flags={"toolSets": []}, user_file=none, environ={}, state=state).offers()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -174,6 +175,70 @@ def test_names_of_other_agents_mean_it(run: Run, name: str) -> None:
 def test_another_shell_can_be_named(run: Run) -> None:
     assert run("echo $0", shell="sh").text == "sh\n"
     assert run("echo", shell="/tmp/evil").block == "invalid_arguments"
+
+
+@pytest.mark.row("C-057")
+@pytest.mark.parametrize("arguments", [{}, {"shell": "sh"}, {"shell": "bash"}])
+def test_a_line_for_a_named_shell_pipes(run: Run, arguments: dict[str, Any]) -> None:
+    record = run("seq 30 | tail -n 2; echo $0", "sh", **arguments)
+
+    assert record.text == f"29\n30\n{arguments.get('shell', 'bash')}\n"
+
+
+@pytest.mark.row("C-058")
+@pytest.mark.parametrize(("name", "arguments"), [("fish", {}), ("bash", {"shell": "fish"})])
+def test_fish_has_its_pipes_globs_and_variables(
+    pegboard_board: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    arguments: dict[str, Any],
+) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    for file in ("a.txt", "b.txt", "c.md"):
+        (tmp_path / file).touch()
+    monkeypatch.setenv("PEG_WORD", "two words")
+
+    board = pegboard_board(tools=[bash])
+
+    record = board.call(
+        name, command="set x (echo *.txt | string upper); count $x $PEG_WORD; echo $x-$PEG_WORD", **arguments
+    )
+
+    assert record.text == "2\nA.TXT B.TXT-two words\n"
+    assert board.call(name, command="-x; echo went on", **arguments).data["stdout"] == "went on\n"
+
+
+@pytest.mark.row("C-058")
+@pytest.mark.parametrize(("name", "arguments"), [("nushell", {}), ("bash", {"shell": "nu"})])
+def test_a_shell_that_is_not_here_is_named_with_those_that_are(
+    pegboard_board: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    arguments: dict[str, Any],
+) -> None:
+    for there in ("bash", "sh"):
+        (tmp_path / there).symlink_to(shutil.which(there) or "/bin/sh")
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    record = pegboard_board(tools=[bash]).call(name, command="touch made", **arguments)
+
+    assert record.outcome == "error" and not (tmp_path / "made").exists()
+    assert record.text == "Error: nu is not installed here. Nothing was run. shell may be bash, sh."
+
+
+@pytest.mark.row("C-054", "C-055")
+@pytest.mark.parametrize("shell", ["bash", "sh", "fish"])
+def test_every_shell_has_an_empty_stdin_a_time_limit_and_a_folder(run: Run, tmp_path: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "sub").mkdir()
+
+    assert run("cat; pwd", shell=shell, cwd="sub").text == f"{tmp_path}/sub\n"
+    record = run("sleep 60", shell=shell, timeout=300)
+    assert (record.outcome, record.why) == ("interrupted", "timeout")
 
 
 @pytest.mark.parametrize(("shell", "also"), [("bash", []), ("fish", ["fish -c 'git log; ls'"])])

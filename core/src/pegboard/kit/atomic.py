@@ -131,4 +131,14 @@ def move_new(from_folder: int, name: str, to_folder: int, new: str) -> None:
             os.rename(name, new, src_dir_fd=from_folder, dst_dir_fd=to_folder)
             return
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
-    os.unlink(name, dir_fd=from_folder)
+    drop(from_folder, name, to_folder, new)
+
+
+def drop(from_folder: int, name: str, to_folder: int, new: str) -> None:
+    """Take the old name away; if that fails, the new one, so that there are not two."""
+    try:
+        os.unlink(name, dir_fd=from_folder)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(new, dir_fd=to_folder)
+        raise

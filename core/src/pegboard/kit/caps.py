@@ -44,6 +44,13 @@ class Caps(msgspec.Struct, frozen=True, kw_only=True):
         chars, size, lines = (max(1, n // 2) if n else 0 for n in (self.max_chars, self.max_bytes, self.max_lines))
         return Caps(max_chars=chars, max_bytes=size, max_lines=lines)
 
+    def less(self, text: str, lines: int = 4) -> Caps:
+        """What is left beside `text` and so many more lines, of each limit at least 1."""
+        size = len(text.encode("utf-8", "surrogatepass"))
+        wanted = ((self.max_chars, len(text) + lines), (self.max_bytes, size + lines), (self.max_lines, lines))
+        chars, size, count = (max(1, limit - taken) if limit else 0 for limit, taken in wanted)
+        return Caps(max_chars=chars, max_bytes=size, max_lines=count)
+
     def most_bytes(self) -> int:
         """How many bytes of output are enough to hold what fits, and one character more."""
         limits = [n + 4 for n in (self.max_bytes, 4 * self.max_chars) if n > 0]

@@ -16,8 +16,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What was done to one file, and what undoes it (`kit.undo`).
 
     `added`, `removed`: lines. `to`: where a moved file is now. `mode`: the permission bits of a file that was deleted
-    or moved. `link`: where a deleted link led. `folders`: parents that were made. `note`: what the person and the model
-    should know (other names, owner). `undoable` is false where the old content was too large to keep.
+    or moved. `link`: where a deleted link led, or one that was made again leads. `folders`: parents that were made. `note`:
+    what the person and the model should know (other names, owner). `undoable` is false where the old content was too large
+    to keep. `check`: the CRC-32 of all of the new content; None where there is none.
     """
 
     path: str
@@ -34,6 +35,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
     diff: Diff | None = None
     undoable: bool = True
+    check: int | None = None
 
 
 class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):

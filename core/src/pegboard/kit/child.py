@@ -35,15 +35,21 @@ def start(launch: Launch, stdin: bytes, consume: Consume) -> Child:
     Raises ToolError when it cannot be started; then nothing was run.
     """
     loop = asyncio.get_running_loop()
+    process, fds, tree = spawned(launch, stdin)
+    if sys.platform == "linux":
+        with suppress(OSError):  # an old kernel, or a sandbox that forbids it
+            return _ReadyChild(loop, process, tree, fds, consume)
+    return _ThreadChild(loop, process, tree, fds, consume)
+
+
+def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes], dict[Stream, int], Tree]:
+    """Start a marked process; the descriptors to read its output from, and its tree. Raises as `start` does."""
     tree = Tree()
     env = dict(os.environ if launch.env is None else launch.env)
     env[MARK] = f"{env.get(MARK, '')} {tree.mark}".strip()  # after those of the calls around it
     process, fds = spawn(launch, env, stdin)
     tree.pid = process.pid
-    if sys.platform == "linux":
-        with suppress(OSError):  # an old kernel, or a sandbox that forbids it
-            return _ReadyChild(loop, process, tree, fds, consume)
-    return _ThreadChild(loop, process, tree, fds, consume)
+    return process, fds, tree
 
 
 class Child:
@@ -77,6 +83,20 @@ class Child:
         finally:
             if timer:
                 timer.cancel()
+
+    async def outlasts(self, seconds: float) -> bool:
+        """Whether it still runs after so long; False as soon as it has ended. `ending` may be awaited after it."""
+        if await self.ending(seconds) != "timeout":
+            return False
+        self._ending = self._loop.create_future()
+        if self.exited:  # in the very turn in which the time was over
+            self._exit()
+        return not self.exited
+
+    def release(self) -> tuple[subprocess.Popen[bytes], dict[Stream, int]] | None:
+        """Let go of a running child: its process and the descriptors of its pipes are the caller's from now on, and
+        nothing more goes to `consume`. None where that cannot be done; then all is as it was."""
+        return None
 
     def members(self) -> list[Process]:
         """Everything of its tree that is alive."""
@@ -116,6 +136,8 @@ class Child:
 
     def _exit(self) -> None:
         self.exited = True
+        if self._linger:
+            self._linger.cancel()
         if self._fds:
             self._linger = self._loop.call_later(LINGER_SECONDS, self._end, "lingering")
         else:
@@ -153,6 +175,15 @@ class _ReadyChild(Child):
             os.set_blocking(fd, False)
             self._epoll.register(fd, select.EPOLLIN)
         loop.add_reader(self._epoll.fileno(), self._turn)
+
+    def release(self) -> tuple[subprocess.Popen[bytes], dict[Stream, int]] | None:
+        if self.exited or self._epoll.closed:
+            return None
+        self._loop.remove_reader(self._epoll.fileno())
+        self._epoll.close()
+        os.close(self._pidfd)
+        fds, self._fds = self._fds, {}
+        return self._process, fds
 
     def close(self) -> None:
         if not self._epoll.closed:

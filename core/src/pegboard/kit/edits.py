@@ -1,6 +1,7 @@
 """The one edit engine: exact replacements in a file's bytes, planned in memory and written once.
 
-A text matches exactly or not at all; near misses are explained, never taken. What is not replaced keeps every byte:
+A text matches exactly or not at all; near misses are explained, never taken, unless `edit.tolerance` allows it
+(`kit.tolerance`). What is not replaced keeps every byte:
 encoding, byte order mark, line ends, a missing last newline. Work is done on bytes (a text of a large file would cost
 up to four times its size); UTF-16 files are turned to UTF-8 for it and back, which gives the same bytes.
 
@@ -16,21 +17,20 @@ from functools import cached_property
 
 import msgspec
 
-from pegboard.blocks import Diff
 from pegboard.errors import ToolError
-from pegboard.kit.diffs import ChangeName, diff_of_hunks, diff_of_texts
-from pegboard.kit.hunks import Hunk, Span, compose, difference, hunks_at, spans_of
-from pegboard.kit.settings import EditSettings
-from pegboard.kit.text import BOMS, HEAD, Encoding, binary_error, encode, is_binary, is_utf8, sniff
+from pegboard.kit.hunks import Hunk, compose, hunks_at
+from pegboard.kit.plan import EditError as EditError
+from pegboard.kit.plan import Plan as Plan
+from pegboard.kit.plan import body_of, narrowed, widened
+from pegboard.kit.plan import diff_of as diff_of
+from pegboard.kit.plan import plan_whole as plan_whole
+from pegboard.kit.settings import EditSettings, Tolerance
+from pegboard.kit.text import HEAD, Encoding, binary_error, encode, is_utf8, sniff
 
 MAX_LISTED = 5
 MAX_OVERLAPPING = 100
 MAX_PLACES = 50_000
 """Replaced places that are kept one by one; more are kept as one stretch from the first to the last."""
-
-
-class EditError(ToolError):
-    """An edit does not fit the file. Nothing was changed."""
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -41,54 +41,14 @@ class Edit(msgspec.Struct, frozen=True):
     count: int = 1
 
 
-class Plan:
-    """What edits make of a file, not yet written.
-
-    `hunks` are the replaced places; with `exact` each holds nothing else (beyond MAX_PLACES one hunk stands for all).
-    """
-
-    def __init__(
-        self, path: str, before: bytes, after: bytes, hunks: Sequence[Hunk], *, replaced: int, exact: bool = True
-    ) -> None:
-        self.path = path
-        self.before = before
-        self.after = after
-        self.hunks = hunks
-        self.replaced = replaced
-        self.exact = exact
-
-    def data(self) -> bytes:
-        """The new content."""
-        return self.after
-
-    @cached_property
-    def spans(self) -> list[Span]:
-        """What was replaced, for undoing it."""
-        return spans_of(self.before, self.after, self.hunks)
-
-    @cached_property
-    def _diff(self) -> Diff:
-        if not self.exact or sniff(self.before[:HEAD]) is not None:
-            return diff_of(self.before, self.after, self.path)
-        return diff_of_hunks(self.before, self.after, self.hunks, self.path)
-
-    def diff(self) -> Diff:
-        """What is shown of it; made once."""
-        return self._diff
-
-    @property
-    def added(self) -> int:
-        """Lines."""
-        return self._diff.added
-
-    @property
-    def removed(self) -> int:
-        """Lines."""
-        return self._diff.removed
-
-
 def plan(
-    data: bytes, edits: Sequence[Edit], *, path: str, numbered: bool = False, max_bytes: int = EditSettings().max_bytes
+    data: bytes,
+    edits: Sequence[Edit],
+    *,
+    path: str,
+    numbered: bool = False,
+    max_bytes: int = EditSettings().max_bytes,
+    tolerance: Tolerance = "exact",
 ) -> Plan:
     """Apply `edits` in order, each to what the one before it made; all of them, or EditError.
 
@@ -96,45 +56,36 @@ def plan(
     """
     if not edits:
         raise EditError("The list of edits is empty. Nothing was changed.")
-    encoding = sniff(data[:HEAD])
-    if encoding == "binary":
-        raise binary_error(path, data[:HEAD], len(data))
-    work = _Work(path, data if encoding is None else _narrowed(data, encoding, path), max_bytes)
+    content, wide = narrowed(data, path)
+    work = _Work(path, content, max_bytes, tolerance)
     for number, edit in enumerate(edits, 1):
         try:
-            work.apply(edit)
+            told = work.apply(edit)
         except ToolError as error:
             if not numbered:
                 raise
             text = str(error).replace("Nothing was changed.", "No edits were applied.", 1)
             raise EditError(f"edit {number}: {text}") from None
+        if told is not None:
+            work.notes.append(f"edit {number}: {told}" if numbered else told)
     if work.data == work.original:
         raise EditError(f"The edits leave {path} as it is. Nothing was changed.")
-    if encoding is None:
-        return Plan(path, data, work.data, work.hunks, replaced=work.replaced, exact=work.exact)
-    after = BOMS[encoding] + work.data.decode().encode(encoding)
-    return Plan(path, data, after, difference(data, after), replaced=work.replaced, exact=False)
-
-
-def _narrowed(data: bytes, encoding: Encoding, path: str) -> bytes:
-    try:
-        return data[len(BOMS[encoding]) :].decode(encoding).encode()
-    except UnicodeError:
-        text = f"{path} begins as {encoding.upper()} text but goes on as something else. Nothing was changed."
-        raise EditError(text) from None
+    return widened(path, data, wide, work.data, work.hunks, replaced=work.replaced, exact=work.exact, notes=work.notes)
 
 
 class _Work:
     """A file's content while edits are applied to it. Line ends and encoding are found out only when it matters."""
 
-    def __init__(self, path: str, data: bytes, max_bytes: int) -> None:
+    def __init__(self, path: str, data: bytes, max_bytes: int, tolerance: Tolerance = "exact") -> None:
         self.path = path
         self.original = data
         self.data = data
         self.hunks: list[Hunk] = []
         self.replaced = 0
         self.exact = True
+        self.notes: list[str] = []
         self._max_bytes = max_bytes
+        self._tolerance = tolerance
 
     @cached_property
     def _crlf(self) -> bool:
@@ -151,8 +102,8 @@ class _Work:
     def _encode(self, text: str, what: str) -> bytes:
         return text.encode() if text.isascii() else encode(text, self._encoding, what)
 
-    def apply(self, edit: Edit) -> None:
-        """Make one edit, or raise ToolError."""
+    def apply(self, edit: Edit) -> str | None:
+        """Make one edit, or raise ToolError. Returns what should be told of it: that it matched only up to white space."""
         _check(edit)
         old_text, new_text = edit.old, edit.new
         if self._crlf:
@@ -163,9 +114,9 @@ class _Work:
         if old == new:
             raise _same_error()
         if edit.count == 1:
-            self._replace_only(old, new)
-        else:
-            self._replace_many(old, new, edit.count)
+            return self._replace_only(old, new)
+        self._replace_many(old, new, edit.count)
+        return None
 
     def addition(self, text: str, wide: Encoding | None) -> bytes:
         """`text` as it goes at the end of the file; `wide` is its encoding where that has two bytes a character."""
@@ -173,14 +124,29 @@ class _Work:
             return self._encode(re.sub("\r?\n", "\r\n", text) if self._crlf else text, "content")
         return encode(text, wide, "content")
 
-    def _replace_only(self, old: bytes, new: bytes) -> None:
+    def _replace_only(self, old: bytes, new: bytes) -> str | None:
+        if self._tolerance == "whitespace" and self.data.find(old, body_of(self.data)) < 0:
+            return self._replace_loosely(old, new)
         start = self._first(old)
         if self.data.find(old, start + 1) >= 0:
             raise _ambiguous(self.data, old, self.path)
-        self._bound(len(new) - len(old))
+        self._put(start, len(old), new)
+        return None
+
+    def _replace_loosely(self, old: bytes, new: bytes) -> str:
+        from pegboard.kit.tolerance import loosely  # only near misses need it
+
+        found = loosely(self.data, old, new, self.path)
+        if found is None:
+            raise self._missing(old)
+        self._put(found.start, found.length, found.new)
+        return found.note
+
+    def _put(self, start: int, length: int, new: bytes) -> None:
+        self._bound(len(new) - length)
         view = memoryview(self.data)
-        self.data = b"".join((view[:start], new, view[start + len(old) :]))
-        self._note(hunks_at([start], len(old), len(new)), 1)
+        self.data = b"".join((view[:start], new, view[start + length :]))
+        self._note(hunks_at([start], length, len(new)), 1)
 
     def _replace_many(self, old: bytes, new: bytes, count: int) -> None:
         start = self._first(old)
@@ -206,12 +172,15 @@ class _Work:
 
     def _first(self, old: bytes) -> int:
         """The first place; a byte order mark is no part of the text."""
-        start = self.data.find(old, _body(self.data))
+        start = self.data.find(old, body_of(self.data))
         if start < 0:
-            from pegboard.kit.near import hint  # only failures need it
-
-            raise EditError(f"old_string not found in {self.path}. Nothing was changed. {hint(self.data, old)}")
+            raise self._missing(old)
         return start
+
+    def _missing(self, old: bytes) -> EditError:
+        from pegboard.kit.near import hint  # only failures need it
+
+        return EditError(f"old_string not found in {self.path}. Nothing was changed. {hint(self.data, old)}")
 
     def _bound(self, growth: int) -> None:
         if len(self.data) + growth > self._max_bytes:
@@ -234,13 +203,8 @@ def _check(edit: Edit) -> None:
         raise EditError(f"count is {edit.count}; it must be 0 (all places) or more. Nothing was changed.")
 
 
-def _body(data: bytes) -> int:
-    """Where the text begins: a byte order mark is no part of it."""
-    return len(BOMS["utf-8-sig"]) if data.startswith(BOMS["utf-8-sig"]) else 0
-
-
 def _ambiguous(data: bytes, old: bytes, path: str) -> EditError:
-    begin = _body(data)
+    begin = body_of(data)
     times = data.count(old, begin)
     step, most = (len(old), MAX_LISTED) if times > 1 else (1, MAX_OVERLAPPING)  # `aa` is twice in `aaa`
     lines: list[int] = []
@@ -265,11 +229,6 @@ def _same_error() -> EditError:
     return EditError("old_string and new_string are the same. Nothing was changed.")
 
 
-def plan_whole(path: str, old: bytes, new: bytes) -> Plan:
-    """The plan of replacing a file's whole content."""
-    return Plan(path, old, new, difference(old, new), replaced=1, exact=False)
-
-
 def plan_append(path: str, data: bytes, text: str, *, max_bytes: int = EditSettings().max_bytes) -> Plan:
     """The plan of putting `text` after the end of a file, in its encoding and with its line ends."""
     encoding = sniff(data[:HEAD])
@@ -278,22 +237,3 @@ def plan_append(path: str, data: bytes, text: str, *, max_bytes: int = EditSetti
     added = _Work(path, data, max_bytes).addition(text, encoding)
     end = Hunk(len(data), len(data), len(data), len(data) + len(added))
     return Plan(path, data, data + added, [end], replaced=1)
-
-
-def diff_of(old: bytes | None, new: bytes | None, path: str) -> Diff:
-    """The diff of writing a whole file (`old` None: it is new) or deleting one (`new` None)."""
-    change: ChangeName = "created" if old is None else "deleted" if new is None else "changed"
-    before, after = _narrow(old or b""), _narrow(new or b"")
-    if before is None or after is None:
-        return Diff(path=path, change=change, added=0, removed=0, text="\\ Binary content is not shown\n")
-    return diff_of_texts(before, after, path, change)
-
-
-def _narrow(data: bytes) -> bytes | None:
-    """The content in an encoding in which LF is one byte; None for binary."""
-    if is_binary(data):
-        return None
-    encoding = sniff(data[:HEAD])
-    if encoding in ("utf-16-le", "utf-16-be"):
-        return data[2:].decode(encoding, "replace").encode()
-    return data

@@ -10,6 +10,7 @@ import os
 import re
 
 _ESCAPED = re.compile(r"\\x([89a-fA-F][0-9a-fA-F])")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def shown(name: str) -> str:
@@ -25,6 +26,11 @@ def _shown_char(char: str) -> str:
     if "\udc80" <= char <= "\udcff":
         return f"\\x{ord(char) - 0xDC00:02x}"
     return f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char
+
+
+def printable(text: str) -> str:
+    r"""A name as it can stand within a line: line ends and control characters are spelled out (`\n`, `\x1b`)."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), shown(text))
 
 
 def given(text: str) -> str | None:

@@ -7,6 +7,7 @@ Bounded in time on any file: candidates are found by searching for the longest w
 from __future__ import annotations
 
 import difflib
+import operator
 import re
 import time
 import unicodedata
@@ -37,13 +38,13 @@ class Near(NamedTuple):
     score: float
 
 
-def hint(data: bytes, old: bytes) -> str:
-    """One or a few lines that say where the text nearly is, and how that differs; empty when nothing comes near."""
+def hint(data: bytes, old: bytes, *, whole: bool = False) -> str:
+    """One or a few lines that say where the text nearly is, and how that differs. `whole`: of whole lines, not parts."""
     near = nearest(data, old)
     if near is None:
         return "Nothing in the file comes near it."
     wanted = old.split(b"\n")[:MAX_OLD_LINES]
-    reason = difference_of(b"\n".join(near.lines), b"\n".join(wanted))
+    reason = difference_of(b"\n".join(near.lines), b"\n".join(wanted), whole=whole)
     last = near.line + len(near.lines) - 1
     place = f"line {near.line}" if last == near.line else f"lines {near.line}-{last}"
     shown = [f"The nearest text is at {place}" + (f"; it differs in {reason}:" if reason else ":")]
@@ -60,18 +61,19 @@ def _quoted(line: bytes, other: bytes) -> str:
     return msgspec.json.encode(cut(line, other)).decode()
 
 
-def difference_of(there: bytes, sent: bytes) -> str | None:
-    """What two texts differ in, when it is one nameable thing."""
-    if sent.replace(b"\r", b"") in there.replace(b"\r", b""):
+def difference_of(there: bytes, sent: bytes, *, whole: bool = False) -> str | None:
+    """What two texts differ in, when it is one nameable thing. Not `whole`: what was sent may be a part of what is there."""
+    fits = operator.eq if whole else operator.contains
+    if fits(there.replace(b"\r", b""), sent.replace(b"\r", b"")):
         return "line endings (CR)"
     one, two = line_text(there), line_text(sent)
-    if _bare(two) in _bare(one):
+    if fits(_bare(one), _bare(two)):
         return "white space (tabs, blanks, indentation or empty lines)"
-    if two.casefold() in one.casefold():
+    if fits(one.casefold(), two.casefold()):
         return "letter case"
-    if _folded(two) in _folded(one):
+    if fits(_folded(one), _folded(two)):
         return "characters that look alike (quotes, dashes, accents)"
-    return "white space and letter case" if _bare(two.casefold()) in _bare(one.casefold()) else None
+    return "white space and letter case" if fits(_bare(one.casefold()), _bare(two.casefold())) else None
 
 
 def _bare(text: str) -> str:

@@ -21,7 +21,18 @@ from pegboard.kit.output import Sink
 from pegboard.kit.settings import ShellSettings
 from pegboard.kit.tree import is_alive
 
-__all__ = ["Finished", "Launch", "Launcher", "ShellSettings", "Stream", "run", "shell_argv", "signal_name"]
+__all__ = [
+    "Finished",
+    "Launch",
+    "Launcher",
+    "ShellSettings",
+    "Started",
+    "Stream",
+    "begin",
+    "run",
+    "shell_argv",
+    "signal_name",
+]
 
 KEEP_BYTES = 1024 * 1024
 GRACE_SECONDS = 0.05
@@ -68,24 +79,67 @@ async def run(
     whole tree before CancelledError is raised. What `sink` or `each` raises ends the run in the same way.
     """
     launch = Launch(argv=tuple(argv), cwd=os.fspath(cwd), env=env)
+    return await begin(launch, stdin=stdin, sink=sink, each=each, launcher=launcher, keep=keep).finished(timeout)
+
+
+def begin(
+    launch: Launch,
+    *,
+    stdin: bytes = b"",
+    sink: Sink | None = None,
+    each: Callable[[Stream, bytes], bool | None] | None = None,
+    launcher: Launcher | None = None,
+    keep: int = KEEP_BYTES,
+) -> Started:
+    """Start a program as `run` does. It has to be brought to its end: await `finished`.
+
+    Raises ToolError when it cannot be started: then nothing was run.
+    """
     taker = _Taker(sink, each, keep)
-    child = taker.child = start(launcher(launch) if launcher else launch, stdin, taker.take)
-    left_running = timed_out = cancelled = False
-    try:
-        ending = await child.ending(timeout)
-        timed_out = ending == "timeout" and not child.exited
-        if ending != "ended" or _someone_left(child):
-            left_running, cancelled = await _stop(child)
-    except (asyncio.CancelledError, Exception):
-        await _stop(child)
-        raise
-    finally:
-        if not child.exited:  # the loop is going away under us
-            child.kill()
-        child.close()
-    if cancelled:
-        raise asyncio.CancelledError
-    return taker.finished(child.reap(), timed_out=timed_out, left_running=left_running and not timed_out)
+    taker.child = start(launcher(launch) if launcher else launch, stdin, taker.take)
+    return Started(taker.child, taker)
+
+
+class Started:
+    """A program that runs, and where its output goes."""
+
+    def __init__(self, child: Child, taker: _Taker) -> None:
+        self.child = child
+        self._taker = taker
+
+    async def outlasts(self, seconds: float) -> bool:
+        """Whether it still runs after so long. Cancelling this ends it, as what `sink` or `each` raises does."""
+        try:
+            return await self.child.outlasts(seconds)
+        except (asyncio.CancelledError, Exception):
+            try:
+                await _stop(self.child)
+            finally:
+                self._let_go()
+            raise
+
+    async def finished(self, timeout: float | None) -> Finished:
+        """Its end; the whole tree is killed `timeout` seconds from now, and when this is cancelled."""
+        child, taker = self.child, self._taker
+        left_running = timed_out = cancelled = False
+        try:
+            ending = await child.ending(timeout)
+            timed_out = ending == "timeout" and not child.exited
+            if ending != "ended" or _someone_left(child):
+                left_running, cancelled = await _stop(child)
+        except (asyncio.CancelledError, Exception):
+            await _stop(child)
+            raise
+        finally:
+            self._let_go()
+        if cancelled:
+            raise asyncio.CancelledError
+        return taker.finished(child.reap(), timed_out=timed_out, left_running=left_running and not timed_out)
+
+    def _let_go(self) -> None:
+        if not self.child.exited:  # the loop is going away under us
+            self.child.kill()
+        self.child.close()
 
 
 def shell_argv(
@@ -95,9 +149,11 @@ def shell_argv(
     if platform == "win32":
         return ["cmd", "/c", command]
     login = shell == "bash" and settings is not None and settings.login
-    # A line that begins with a dash would be taken for options.
-    dashes = ["--"] if command.startswith(("-", "+")) else []
-    return [shell, "-lc" if login else "-c", *dashes, command]
+    if command.startswith(("-", "+")):  # it would be taken for options
+        if shell in ("fish", "nu"):
+            return [shell, "-c", f" {command}"]
+        return [shell, "-lc" if login else "-c", "--", command]
+    return [shell, "-lc" if login else "-c", command]
 
 
 def signal_name(number: int) -> str:

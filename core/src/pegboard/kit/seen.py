@@ -56,6 +56,13 @@ def seen_written(path: str, stamp: Stamp, data: bytes) -> Seen:
     return _seen(path, stamp, [(0, len(data))], _digest_in(data))
 
 
+def seen_kept(path: str, stamp: Stamp, data: bytes, before: Seen | None) -> Seen | None:
+    """What is known of a file that was put back: what had been seen of it, if it is that content."""
+    if before is None or not holds_in(data, before):
+        return None
+    return Seen(path, stamp, before.ranges, before.digest)
+
+
 def seen_edited(
     path: str, stamp: Stamp, data: bytes, hunks: Sequence[Hunk], before: Seen | None, *, exact: bool = True
 ) -> Seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -10,6 +10,7 @@ from msgspec import Meta
 MIB = 1024 * 1024
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
 AtLeastOne: TypeAlias = Annotated[int, Meta(ge=1)]
+Tolerance: TypeAlias = Literal["exact", "whitespace"]
 
 
 class PathSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +39,14 @@ class EditSettings(msgspec.Struct, frozen=True, kw_only=True):
             extra={"tightens": ("off", "warn", "refuse")},
         ),
     ] = "refuse"
+    tolerance: Annotated[
+        Tolerance,
+        Meta(
+            description="How text to replace must match: exactly; or, where nothing does and one place alone comes so near, "
+            "up to trailing white space and one shift of all its indentation, which is told.",
+            extra={"tightens": ("whitespace", "exact")},
+        ),
+    ] = "exact"
     max_bytes: Annotated[
         Count, Meta(description="The largest file that is edited, in bytes.", extra={"tightens": "lower"})
     ] = 64 * MIB
@@ -83,3 +92,18 @@ class ShellSettings(msgspec.Struct, frozen=True, kw_only=True):
     login: Annotated[
         bool, Meta(description="Run `bash -lc`, which reads your profile first: slower, and it runs what that says.")
     ] = False
+
+
+class JobSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of jobs in the background. A tool set that looks after jobs has a subclass as its `Settings`; while it is
+    loaded, they hold for every tool that runs commands. `hint`: how a model goes on with a job, `{id}` being its id."""
+
+    hint: ClassVar[str] = ""
+    background_after: Annotated[
+        float,
+        Meta(ge=0, description="Seconds after which a command that still runs goes on in the background. 0: never."),
+    ] = 0
+    max_jobs: Annotated[
+        AtLeastOne,
+        Meta(description="Jobs that may run in the background of a session at once.", extra={"tightens": "lower"}),
+    ] = 16

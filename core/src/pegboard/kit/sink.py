@@ -72,6 +72,12 @@ class Sink:
         if data:
             self._take(stream, data)
 
+    def unfinished(self) -> bytes:
+        """Take back the beginning of a character whose rest has not come: for whoever takes the output from here on."""
+        held = b"".join(self._held.values())
+        self._held.clear()
+        return held
+
     def text(self) -> str:
         """What the model would get if the output ended now; for a call that was interrupted."""
         return self.capped.text if self.capped else self._cut(self._whole).text

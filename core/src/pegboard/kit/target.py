@@ -81,7 +81,7 @@ class Target:
             raise DoorError(text, reason="changed", path=self.at)
         shown = expect.get(self.at)
         if shown is not None and shown.stamp != self.stamp:
-            if shown.stamp is None or self.stamp is None:
+            if shown.stamp is None or self.stamp is None or self.is_link:
                 raise changed_error(self.at)
             with self.open() as opened:
                 if opened.digest() != shown.digest:

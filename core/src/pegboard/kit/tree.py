@@ -43,6 +43,17 @@ class Tree:
         self._since = _now()
         self._known: dict[int, int] = {}
 
+    @classmethod
+    def restored(cls, pid: int, mark: str, since: str) -> Tree:
+        """The tree of a child that another process, or an earlier one, had started with this mark. `since`: see `born`.
+
+        When the child itself is gone its number may be another's by now: then only the mark tells who is of the tree.
+        """
+        tree = cls()
+        tree.mark, tree._since = mark, int(since) if _PROC else 0
+        tree.pid = pid if born(pid) == since else 0
+        return tree
+
     def members(self, pipes: Iterable[int] = ()) -> list[Process]:
         """Everything of the tree that is alive. Whoever was once found stays known, also after its parent died.
 
@@ -54,7 +65,7 @@ class Tree:
         children: dict[int, list[Process]] = {}
         for process in table:
             children.setdefault(process.parent, []).append(process)
-        queue = [self.pid, *found]
+        queue = [*([self.pid] if self.pid else ()), *found]
         while queue:
             for process in children.get(queue.pop(), ()):
                 if process.pid not in found:
@@ -64,7 +75,7 @@ class Tree:
         return list(found.values())
 
     def _is_ours(self, process: Process, held: Set[str]) -> bool:
-        if self.pid in (process.pid, process.group, process.session):
+        if self.pid and self.pid in (process.pid, process.group, process.session):
             return True
         return self._known.get(process.pid) == process.started or _bears(process.pid, self.mark, held)
 
@@ -94,10 +105,21 @@ class Tree:
 
     def signal(self, number: int, members: Iterable[Process]) -> None:
         """Signal the group, and those of `members` that left it."""
-        self.signal_group(number)
+        if self.pid:
+            self.signal_group(number)
         for process in members:
-            if process.group != self.pid:
+            if not self.pid or process.group != self.pid:
                 _signal(process, number)
+
+
+def born(pid: int) -> str:
+    """When the process that has this number now was started, in the system's own words; empty for one that is dead."""
+    if _PROC:
+        row = _row(str(pid))
+        return str(row.started) if row else ""
+    command = ["ps", "-p", str(pid), "-o", "stat=,lstart="]
+    stat, _, started = subprocess.run(command, capture_output=True, text=True).stdout.strip().partition(" ")
+    return "" if stat.startswith("Z") else " ".join(started.split())
 
 
 def is_alive(process: Process) -> bool:

@@ -185,6 +185,18 @@ class Workspace:
                 return deny
         return None
 
+    def refuses(self, kind: TouchKind, path: str) -> bool:
+        """Whether the door is shut to a path, whatever may be there: it is none, leads out, or a check refuses its place
+        or its letters."""
+        try:
+            place = self.place(path)
+        except DoorError:
+            return True
+        if place.outside and self._anywhere is None:
+            return True
+        names = {place.at, shown(os.path.normpath(path))}
+        return any(self.refusal(kind, name) is not None for name in names)
+
     def admit(self, kind: TouchKind, at: str, info: os.stat_result | None, route: Route) -> None:
         """Raise DoorError when a check refuses a name of the thing: its real path, the letters of the path that led here
         and each link on its way (a protected name may itself be a link), or another name that the file has (hard links).

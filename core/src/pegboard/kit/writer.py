@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import os
 import stat
+import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 import msgspec
 
 from pegboard.errors import DoorError
-from pegboard.kit.atomic import Beside, move_new
+from pegboard.kit import knowledge
+from pegboard.kit.atomic import Beside, drop, move_new
 from pegboard.kit.changes import Change
 from pegboard.kit.edits import Plan, diff_of, plan_whole
 from pegboard.kit.handles import Opened, Stamp
 from pegboard.kit.hunks import Hunk, Span, difference, spans_of
-from pegboard.kit.refusals import meanwhile_error, write_error
-from pegboard.kit.seen import Seen, holds_in, seen_edited, seen_written
+from pegboard.kit.refusals import changed_error, meanwhile_error, write_error
+from pegboard.kit.seen import Seen
 from pegboard.kit.settings import EditSettings
 from pegboard.kit.target import Target, target_of
 from pegboard.kit.workspace import Workspace
@@ -53,7 +55,7 @@ class Writer:
         self._places = places
         self._alive = alive
         self._keep = keep
-        self._known: list[Callable[[Callable[[str], Seen | None]], Seen | None]] = []
+        self._known: list[knowledge.Learn] = []
         self.changes: list[Change] = []
         self.undo_id: str | None = None
 
@@ -127,9 +129,9 @@ class Writer:
             change = Change(
                 path=source.at, change="moved", to=target.at, added=diff.added, removed=diff.removed,
                 before=source.stamp, after=Stamp.of(after), spans=spans_of(old, new, difference(old, new)),
-                mode=stat.S_IMODE(info.st_mode), folders=target.made_places(), diff=diff,
+                mode=stat.S_IMODE(info.st_mode), folders=target.made_places(), diff=diff, check=zlib.crc32(new),
             )  # fmt: skip
-            self._known.append(lambda get: seen_written(target.at, Stamp.of(after), new))
+            self._known.append(knowledge.moved(source.at, target.at, Stamp.of(after), old, new))
             return self._done(change)
 
     def _place_moved(self, source: Target, target: Target, info: os.stat_result, data: bytes | None) -> os.stat_result:
@@ -141,7 +143,7 @@ class Writer:
             beside.write(data)
             self._last_look(source, target)
             after = beside.create(target.name)
-        os.unlink(source.name, dir_fd=source.folder)
+        drop(source.folder, source.name, target.folder, target.name)
         return after
 
     def restore(self, path: str, data: bytes, mode: int | None) -> Change:
@@ -150,7 +152,7 @@ class Writer:
             if target.info is not None:
                 text = f"{target.at} exists again, so the deleted one was not put back. Nothing was changed."
                 raise DoorError(text, reason="exists", path=target.at)
-            return self._create(target, data, mode=mode)
+            return self._create(target, data, mode=mode, learn=knowledge.restored)
 
     def restore_link(self, path: str, link: str) -> Change:
         """Make a link that was deleted again."""
@@ -172,6 +174,16 @@ class Writer:
                 known[seen.path] = seen
         yield from known.values()
 
+    def mark(self) -> tuple[int, int]:
+        """How far it has come, for `forget`."""
+        return len(self.changes), len(self._known)
+
+    def forget(self, mark: tuple[int, int]) -> list[Change]:
+        """Take what was done since `mark` off the record, and return it: whoever does so puts it back."""
+        done = self.changes[mark[0] :]
+        del self.changes[mark[0] :], self._known[mark[1] :]
+        return done
+
     @contextmanager
     def _target(self, path: str, before: Stamp | None = None, *, follow: bool = True) -> Iterator[Target]:
         self._alive()
@@ -184,6 +196,20 @@ class Writer:
                 raise meanwhile_error(target.at) from None
             except OSError as error:
                 raise write_error(error, target.at) from error
+
+    def check_shown(self) -> None:
+        """Raise DoorError (changed) unless every file that was shown to the person is as it was shown."""
+        for at, shown in self._expect.items():
+            try:
+                with self._workspace.open(at) as opened:
+                    same = shown.stamp is not None and (opened.stamp == shown.stamp or opened.digest() == shown.digest)
+            except DoorError as error:
+                if error.reason != "missing":
+                    raise
+                same = shown.stamp is None
+            if not same:
+                raise changed_error(at)
+        self._alive()
 
     def _existing(self, target: Target) -> os.stat_result:
         if target.info is None:
@@ -209,7 +235,13 @@ class Writer:
             target.unmake_folders()
             raise
 
-    def _create(self, target: Target, data: bytes, mode: int | None = None) -> Change:
+    def _create(
+        self,
+        target: Target,
+        data: bytes,
+        mode: int | None = None,
+        learn: Callable[[str, Stamp, bytes], knowledge.Learn] = knowledge.written,
+    ) -> Change:
         with self._parents(target), Beside(target.folder, None) as beside:
             beside.write(data)
             if mode is not None:
@@ -219,9 +251,9 @@ class Writer:
         diff = diff_of(None, data, target.at)
         change = Change(
             path=target.at, change="created", added=diff.added, after=Stamp.of(after), diff=diff,
-            spans=spans_of(b"", data, difference(b"", data)), folders=target.made_places(),
+            spans=spans_of(b"", data, difference(b"", data)), folders=target.made_places(), check=zlib.crc32(data),
         )  # fmt: skip
-        self._known.append(lambda get: seen_written(target.at, Stamp.of(after), data))
+        self._known.append(learn(target.at, Stamp.of(after), data))
         return self._done(change)
 
     def _replace(self, target: Target, plan: Plan, *, whole: bool = False) -> Change:
@@ -232,17 +264,18 @@ class Writer:
             stamp, owner = self._put(target, plan.after)
             note = _notes(_names_note(target), owner)
         assert stamp is not None and target.stamp is not None
-        self._known.append(_knowledge(plan, target, stamp, whole=whole))
+        whole_known = knowledge.written(target.at, stamp, plan.after)
+        self._known.append(whole_known if whole else knowledge.spliced(plan, target.at, target.stamp, stamp))
         change = Change(
             path=target.at, change="changed", added=diff.added, removed=diff.removed, before=target.stamp,
-            after=stamp, spans=plan.spans, note=note, diff=diff,
+            after=stamp, spans=plan.spans, note=note, diff=diff, check=zlib.crc32(plan.after),
         )  # fmt: skip
         return self._done(change)
 
     def _overwrite(self, target: Target, data: bytes) -> Change:
         """In place of a file too large to be kept: neither undo nor diff."""
         stamp, owner = self._put(target, data)
-        self._known.append(lambda get: seen_written(target.at, stamp, data))
+        self._known.append(knowledge.written(target.at, stamp, data))
         note = _notes(_names_note(target), owner, _too_large_note(target))
         change = Change(path=target.at, change="changed", before=target.stamp, after=stamp, note=note, undoable=False)
         return self._done(change)
@@ -258,24 +291,6 @@ class Writer:
     def _done(self, change: Change) -> Change:
         self.changes.append(change)
         return change
-
-
-def _knowledge(
-    plan: Plan, target: Target, stamp: Stamp, *, whole: bool
-) -> Callable[[Callable[[str], Seen | None]], Seen | None]:
-    """How what was seen of a file becomes what is seen of it after `plan` was written."""
-    at, before = target.at, target.stamp
-
-    def make(get: Callable[[str], Seen | None]) -> Seen | None:
-        if whole:
-            return seen_written(at, stamp, plan.after)
-        seen = get(at)
-        if seen is None:
-            return None
-        known = seen if seen.stamp == before or holds_in(plan.before, seen) else None
-        return seen_edited(at, stamp, plan.after, plan.hunks, known, exact=plan.exact)
-
-    return make
 
 
 def _notes(*notes: str | None) -> str | None:

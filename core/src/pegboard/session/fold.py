@@ -20,6 +20,7 @@ from pegboard.events import (
     StateChanged,
     TurnEnded,
     TurnStarted,
+    Undone,
 )
 from pegboard.models import ChatMessage, ToolReply
 
@@ -42,7 +43,8 @@ class Fold:
     messages: the history as a provider gets it. open_calls: asked and not finished, in order, with whether they were
     started. seen: the last `seen` event of each path. state: tools' values by key. turn: the last turn's number;
     turn_open: whether it has not ended. calls: the highest number given to a call. unsure: calls that were interrupted
-    and of which the model has not heard since, as tools by id. failed: how many turns up to here did not come to their
+    and of which the model has not heard since, as tools by id. undone: what the person undid since the model last spoke.
+    failed: how many turns up to here did not come to their
     end, in a row. handlers: what `apply` does, by type."""
 
     def __init__(self) -> None:
@@ -54,6 +56,7 @@ class Fold:
         self.turn_open = False
         self.calls = 0
         self.unsure: dict[str, str] = {}
+        self.undone: list[Undone] = []
         self.failed = 0
         self._waiting: dict[str, str] = {}
         self._kept: dict[str, str] = {}
@@ -68,6 +71,7 @@ class Fold:
             Seen: self._saw,
             StateChanged: self._state,
             HistoryTrimmed: self._trimmed,
+            Undone: self._undone,
         }
 
     def apply(self, event: AnyEvent) -> None:
@@ -99,6 +103,7 @@ class Fold:
         if self._waiting:
             self._close_waiting()
         self.unsure.clear()
+        self.undone.clear()
         if not event.text and not event.calls:
             return  # thinking alone: no provider takes a reply without text or calls back
         self.messages.append(
@@ -143,6 +148,10 @@ class Fold:
                 text = marker_of(reply.name, reply.text, self._kept.get(reply.id))
                 short = ToolReply(id=reply.id, name=reply.name, text=text, outcome=reply.outcome)
                 self.messages[index] = ChatMessage(role="tool", reply=short)
+
+    def _undone(self, event: Undone) -> None:
+        if self.messages:  # else there is no model that believes anything
+            self.undone.append(event)
 
     def _saw(self, event: Seen) -> None:
         self.seen[event.path] = event

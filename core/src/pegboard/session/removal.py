@@ -58,7 +58,7 @@ def delete(store: Path, id: str) -> int:
     doomed = store / f"{_DOOMED}{id}-{secrets.token_hex(4)}"
     try:
         with ExitStack() as held:
-            for lock in ("alive.lock", "turn.lock"):
+            for lock in ("alive.lock", "turn.lock", "jobs/alive.lock"):
                 _hold(folder / lock, id, held)
             os.rename(folder, doomed)
         size = size_of(doomed)
@@ -108,7 +108,7 @@ def in_use(store: Path, id: str) -> bool:
     """Whether a process has the session open now."""
     try:
         with ExitStack() as held:
-            for lock in ("alive.lock", "turn.lock"):
+            for lock in ("alive.lock", "turn.lock", "jobs/alive.lock"):
                 _hold(store / id / lock, id, held)
     except SessionInUse:
         return True

@@ -9,12 +9,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from pegboard.errors import SessionError
 from pegboard.events import AnyEvent, CallFinished, Note, TurnEnded
+from pegboard.session import records
 from pegboard.session.fold import NEVER_STARTED, UNFINISHED, Fold
 from pegboard.session.log import Entry, FileLog, Log, MemoryLog
 from pegboard.session.places import NAME, private_folder, same_file
@@ -22,6 +23,7 @@ from pegboard.session.viewer import Viewer
 from pegboard.wire import clean, encode
 
 if TYPE_CHECKING:
+    from pegboard.kit.changes import Change
     from pegboard.session.presence import Company
     from pegboard.session.redaction import Redactor
 
@@ -129,15 +131,11 @@ class Session:
         """Be told at every turn of other agents in the same folder. Closed with the session."""
         self._company = company
 
-    def save_undo(self, call: str, changes: list[Any]) -> None:
-        """Keep what a call replaced, 0600, beside the log; it is never exported (decision 57)."""
-        if self.folder is None:
-            return
-        folder = self.folder / "undo"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-        with open(os.open(folder / f"{call}.msgpack", flags, 0o600), "wb") as file:
-            file.write(msgspec.msgpack.encode(changes))
+    def save_undo(self, call: str, changes: list[Change]) -> None:
+        """Keep what a call replaced, 0600, beside the log; it is never exported (decision 56). What was kept of it before
+        comes first."""
+        if self.folder is not None:
+            records.save(self.folder, call, [*(records.load(self.folder, call) or ()), *changes])
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:

@@ -44,7 +44,7 @@ _read_meta = msgspec.json.Decoder(_Meta).decode
 
 def sessions(store: Path) -> list[SessionInfo]:
     """Every session below `store`, the one that changed last first. Links and folders of other things are left out."""
-    found = [info for folder in _folders(store) if (info := _info(folder)) is not None]
+    found = [info for folder in folders(store) if (info := _info(folder)) is not None]
     return sorted(found, key=lambda info: (-info.changed, info.id))
 
 
@@ -58,7 +58,7 @@ def latest(store: Path, root: str) -> str | None:
 
     One of single calls alone does not count: there is no conversation in it to go on with."""
     real, ages = _real(root), []
-    for folder in _folders(store):
+    for folder in folders(store):
         try:
             ages.append((os.lstat(f"{folder}/{LOG}").st_mtime, folder))
         except OSError:
@@ -114,7 +114,14 @@ def size_of(folder: str | Path) -> int:
     return size
 
 
-def _folders(store: Path) -> list[str]:
+def works_in(folder: Path, root: str) -> str | None:
+    """None where a session works in this root (links resolved); else the root it works in, "" where that is not known."""
+    meta = _meta(str(folder))
+    known = meta.root if meta is not None else None
+    return None if known is not None and _real(known) == _real(root) else known or ""
+
+
+def folders(store: Path) -> list[str]:
     """Folders that may be sessions. As texts: making a Path takes as long as reading a small log."""
     try:
         with os.scandir(store) as entries:

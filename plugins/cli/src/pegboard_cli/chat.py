@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pegboard import port
 from pegboard.errors import ConfigError, PegboardError
-from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded
+from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded, Undone
 from pegboard.wire import clean
 
 from pegboard_cli import chat_commands as slash
@@ -31,6 +31,7 @@ from pegboard_cli.screen import Screen
 from pegboard_cli.styles import Styles, columns, is_terminal, takes_colour
 from pegboard_cli.terminal import spelled, visible
 from pegboard_cli.turn import EXIT, header
+from pegboard_cli.undo_lines import list_lines, undone_lines
 
 if TYPE_CHECKING:
     from pegboard.agent import Agent
@@ -136,6 +137,11 @@ class Chat:
                 self._show_where()
                 if meant.root not in (None, clean(board.root)):
                     self.talk.front.tell(f"that session worked in {meant.root}; this is {board.root}")
+            case "undo" if command.rest == "list":
+                entries = board.undoing(self.talk.front.session).entries()
+                self._print(list_lines(entries, width=width, sessions=False))
+            case "undo":
+                await self._undo(command.rest or None)
             case "new":
                 await self._open(None)
                 self._show_where()
@@ -208,7 +214,7 @@ class Chat:
         front, styles = self.talk.front, self._screen.styles
         async for event in self.talk.events:
             mine = ours(event) or (isinstance(event, TurnEnded) and event.seq is None)
-            if mine or (isinstance(event, Note) and event.turn is None):
+            if mine or (isinstance(event, Note | Undone) and event.turn is None):
                 await front.take(event)
             elif isinstance(event, Prompt):
                 told = visible(event.text.strip().split("\n", 1)[0])
@@ -217,6 +223,17 @@ class Chat:
                 await asyncio.sleep(0)  # let the turn let go of the session
                 return event
         raise asyncio.CancelledError  # the agent was closed
+
+    async def _undo(self, call: str | None) -> None:
+        """`/undo`: take back what a call did to files."""
+        agent, id = self.talk.front.agent, f"u{secrets.token_hex(4)}"
+        await agent.send(port.Undo(id=id, call=call))
+        async for event in self.talk.events:
+            if isinstance(event, Undone) and event.id == id:
+                if event.error is not None:
+                    raise BadCommand(event.error)
+                self._print(undone_lines(event, self._out))
+                return
 
     async def _call(self, name: str, arguments: dict[str, object]) -> None:
         """`/tool`: one call by the person, and its result."""

@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tool": ("/tool NAME ARGUMENTS", 'make one call yourself: k=v ..., or {"k": "v"}'),
     "sessions": ("/sessions", "past sessions, the latest first"),
     "resume": ("/resume [ID]", "go on with another session; without ID, the last one in this folder"),
+    "undo": ("/undo [CALL]", "put files back as they were before the last call, or this one; /undo list shows them"),
     "new": ("/new", "begin a new session"),
     "model": ("/model [NAME]", "which model answers; with NAME, another one from here on"),
     "quit": ("/quit", "leave; so does Ctrl-D"),
@@ -211,6 +212,8 @@ def completions(board: Board, before: str) -> list[str]:
     match before.split():
         case ["/tool" | "/help"]:
             return [f"{tool.name} " for tool in board.registry.tools if not board.policy.hidden(tool)]
+        case ["/undo"]:
+            return ["list "]
         case ["/resume"] if board.sessions_folder is not None and board.sessions_folder.is_dir():
             return sorted(visible(one.name) for one in board.sessions_folder.iterdir() if not only_calls(str(one)))
         case _:

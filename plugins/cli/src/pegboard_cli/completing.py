@@ -65,6 +65,19 @@ def session_ids(*, talks: bool = False) -> Found:
     return []
 
 
+def undo_ids(root: str | None, session: str | None) -> Found:
+    """Calls that changed files and undos of them, newest first: of a session, or of all that work in this root."""
+    from pegboard.config.places import find_root, state_folder
+    from pegboard.kit.workspace import Workspace
+    from pegboard.undoable import listed, sources
+
+    found, _ = find_root(root)
+    store = state_folder(os.environ) / "sessions"
+    logs = [source for source in sources(store, found, NEWEST) if session in (None, source[0].name)]
+    ids = {entry.id: entry.summary or entry.tool for entry in listed(logs, Workspace(found)) if entry.state != "command"}
+    return list(ids.items())[:NEWEST]
+
+
 def only_calls(folder: str) -> bool:
     """Whether a session has events, and none of a turn."""
     from pegboard.session.summary import summary

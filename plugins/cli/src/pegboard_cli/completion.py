@@ -145,7 +145,9 @@ def _values(ctx: Any, asked: Any, piece: str, words: Sequence[str]) -> completin
         case "", _ if isinstance(asked, Commands) and not piece.startswith("-"):
             return _commands()
         case "--session", _:
-            return completing.session_ids(talks=True)
+            return completing.session_ids(talks=ctx.command.name != "undo")
+        case "CALL" | "--call", "undo":
+            return completing.undo_ids(folder, ctx.params.get("session"))
         case "ID", _:
             return completing.session_ids()
         case "--toolsets", _:

@@ -81,6 +81,8 @@ class _Page:
     def _of(self, event: AnyEvent) -> Iterator[str]:
         from pegboard import events as kinds
 
+        from pegboard_cli.undo_lines import undone_line
+
         match event:
             case kinds.TurnStarted(turn=turn, model=model):
                 yield from ["", f"## Turn {turn} · {plain(model)}"]
@@ -100,6 +102,8 @@ class _Page:
                 yield from ["", "**Question**", "", *_quoted(question)]
             case kinds.QuestionAnswered(answer=answer):
                 yield from ["", "**Reply**", "", *_quoted("(dismissed)" if answer is None else answer)]
+            case kinds.Undone():
+                yield from ["", f"*{plain(event.id)} · {plain(undone_line(event))}*"]
             case kinds.Note(text=text):
                 yield from ["", f"*Note: {plain(' '.join(text.split()))}*"]
             case kinds.TurnEnded(status=status, error=error) if status != "done":

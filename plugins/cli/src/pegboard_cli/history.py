@@ -65,6 +65,7 @@ def conversation_lines(events: Sequence[AnyEvent], styles: Styles) -> Iterator[s
     from pegboard import events as kinds
 
     from pegboard_cli.results import error_line
+    from pegboard_cli.undo_lines import undone_line
 
     running: dict[str, None] = {}
     for event in events:
@@ -94,6 +95,8 @@ def conversation_lines(events: Sequence[AnyEvent], styles: Styles) -> Iterator[s
                 yield styles.bad(f"  ! {outcome}: {visible(error_line(text))}")
             case kinds.QuestionAnswered(answer=answer):
                 yield styles.dim(f"  answered: {visible(answer or '(dismissed)')}")
+            case kinds.Undone():
+                yield styles.place(f"[{visible(event.id)}] {undone_line(event)}")
             case kinds.Note(text=text):
                 yield styles.dim(f"  {visible(text, keep=chr(9))}")
             case kinds.TurnEnded(status=status, error=error) if status != "done":

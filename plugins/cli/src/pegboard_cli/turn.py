@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pegboard import port
-from pegboard.events import AnyEvent, Note, TurnEnded
+from pegboard.events import AnyEvent, Note, TurnEnded, Undone
 
 from pegboard_cli.app import ERROR, INTERRUPTED, OK
 from pegboard_cli.front import Front, Wishes, opened
@@ -63,7 +63,7 @@ async def _show(front: Front[Agent]) -> None:
     """Events until our turn is over. What other processes do in this session meanwhile is theirs to show and answer."""
     async for event in front.agent.events(front.since):
         mine = event.turn is not None and event.turn == front.agent.turn
-        if mine or isinstance(event, Note):
+        if mine or isinstance(event, Note | Undone):
             await _put(front, event)
         elif front.wishes.json and event.seq is not None:
             _print(front, event)

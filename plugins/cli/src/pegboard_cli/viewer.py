@@ -32,6 +32,7 @@ from pegboard.events import (
     Text,
     Thinking,
     TurnEnded,
+    Undone,
     Usage,
 )
 from pegboard.registry import Named, Registry
@@ -45,6 +46,7 @@ from pegboard_cli.screen import Screen
 from pegboard_cli.styles import columns
 from pegboard_cli.terminal import spelled, visible
 from pegboard_cli.thoughts import Thoughts
+from pegboard_cli.undo_lines import undone_line
 
 if TYPE_CHECKING:
     from pegboard.rendering import Renderers
@@ -99,6 +101,7 @@ class Viewer:
             Progress: self._progress,
             CallFinished: self._finished,
             Note: self._note,
+            Undone: self._undone,
             Usage: self._usage,
             TurnEnded: self._turn_ended,
         }
@@ -290,6 +293,10 @@ class Viewer:
             self._screen.say(*(styles.warn(f"{visible(event.level)}: {line}") for line in text.split("\n")))
         elif self._ui.show_notes and text != self._soft:
             self._screen.say(*(styles.dim(f"  {line}") for line in text.split("\n")))
+
+    def _undone(self, event: Undone) -> None:
+        """Somebody undoes in this session meanwhile."""
+        self._screen.say(self._screen.styles.dim(f"  ({undone_line(event)})"))
 
     def _usage(self, event: Usage) -> None:
         if self._ui.show_usage:

@@ -21,7 +21,7 @@ Takes: TypeAlias = Literal[
 ]
 Nature: TypeAlias = Literal["read", "list", "find", "search", "run", "fetch", "write", "replace", "other"]
 _TOUCHED: dict[str, Takes] = {"read": "read", "list": "list", "edit": "edit", "run": "run", "net": "net"}
-_FORMATS: dict[str, Takes] = {"regex": "regex", "glob": "glob", "revision": "revision"}
+_FORMATS: dict[str, Takes] = {"regex": "regex", "glob": "glob", "revision": "revision", "uri": "net"}
 _SLOT = re.compile(r"\{(\w+)\}")
 
 

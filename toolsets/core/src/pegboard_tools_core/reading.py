@@ -10,30 +10,7 @@ from pegboard import Context, Reads, Result, ToolError, tool
 from pegboard.errors import DoorError
 from pegboard.kit.aside import PATH_ALIASES, apart
 from pegboard.kit.handles import BLOCK
-from pegboard.kit.readlines import Window, read_window
-from pegboard.kit.seen import Seen, seen_in
-from pegboard.kit.text import TITLES
-from pegboard.kit.workspace import SESSION
-
-
-class FileRead(msgspec.Struct, frozen=True, kw_only=True):
-    """What programs get of `read_file`: lines and characters of the whole file, and which lines were shown."""
-
-    path: str
-    lines: int
-    chars: int
-    first: int
-    last: int
-    encoding: str
-
-
-class CutRead(FileRead, frozen=True, kw_only=True):
-    """The caps let through less than was asked for."""
-
-    @property
-    def truncated(self) -> bool:
-        """Read by the road: the model got less than there is."""
-        return True
+from pegboard.kit.reading import read_shown
 
 
 @tool(
@@ -69,57 +46,18 @@ async def read_file(
     try:
         info = ctx.workspace.stat(path)
         small = info is None or info.st_size <= BLOCK
-        work = partial(_read, ctx, path, offset, limit)
-        result, seen = work() if small else await apart(work)
-        if seen is not None:
-            ctx.seen.put(seen)
-        return result
+        work = partial(read_shown, ctx.workspace, path, offset=offset, limit=limit, caps=ctx.output.caps, seen=ctx.seen)
+        shown = work() if small else await apart(work)
+        if shown.seen is not None:
+            ctx.seen.put(shown.seen)
+        return Result(text=shown.text, data=shown.data)
     except DoorError as error:
         if error.reason != "folder":
             raise
+        if error.path == ".":  # nobody means the root by a file: a name was lost on the way
+            text = f"{path} is the workspace root, a folder. Name a file; see what there is with glob: pattern=*"
+            raise ToolError(text) from None
     listing = await ctx.call("list_dir", path=path)
     if listing.outcome == "ok":
         return Result(text=listing.text, data=listing.data)
     raise ToolError(f"{path} is a folder, not a file. See what is in it with glob: pattern=*, path={path}")
-
-
-def _read(ctx: Context, path: str, offset: int, limit: int) -> tuple[Result, Seen | None]:
-    """The result, and what the session has seen of the file now, if that is more than before."""
-    seen: Seen | None = None
-    with ctx.workspace.open(path) as opened:
-        window = read_window(opened, offset, limit, ctx.output.caps)
-        if limit and not opened.at.startswith(SESSION):
-            known = ctx.seen.get(opened.at)
-            seen = seen_in(opened, [window.shown], known)
-            seen = None if seen == known else seen
-    stopped = window.cut or (window.more and window.last - window.first + 1 < limit)
-    data = (CutRead if stopped else FileRead)(
-        path=opened.at,
-        lines=window.total_lines,
-        chars=window.total_chars,
-        first=window.first,
-        last=window.last,
-        encoding=window.encoding,
-    )
-    return Result(text=_numbered(opened.at, window, limit), data=data), seen
-
-
-def _numbered(at: str, window: Window, limit: int) -> str:
-    """The header, the lines, and how to go on."""
-    header = f"# {at} - {window.total_lines} lines, {window.total_chars} chars"
-    if window.encoding != "utf-8":
-        header += f", {TITLES[window.encoding]}"
-    if window.line_ends == "mixed":
-        header += ", mixed line ends"
-    if not limit:
-        return header
-    if window.lines and not window.whole:
-        header += f" (showing {window.first}-{window.last})"
-    rows = [header, *(f"{number}: {line}" for number, line in enumerate(window.lines, window.first))]
-    if not window.lines and window.total_lines:
-        rows.append(f"(there is no line {window.first}: the last one is {window.total_lines})")
-    if window.cut:
-        rows.append(f"... (line {window.first} is too long to be shown whole)")
-    if window.more and window.lines:
-        rows.append(f"... (more: offset={window.last + 1})")
-    return "\n".join(rows)

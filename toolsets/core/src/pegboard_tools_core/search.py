@@ -11,6 +11,7 @@ from pegboard.declaration import tool
 from pegboard.kit.walk import GlobQuery, Hits, Paths, Query
 from pegboard.kit.walk import glob as find_paths
 from pegboard.kit.walk import grep as find_lines
+from pegboard.kit.walk.telling import Telling
 from pegboard.touches import Lists, Reads
 
 _REGEX = {"format": "regex"}
@@ -46,6 +47,8 @@ def _negated(value: Any) -> Any:
         "max_results": "limit",
         "head_limit": "limit",
     },
+    glyph="*",
+    verb="Glob",
     short="find files by name",
     key_arg="pattern",
     pages=True,
@@ -113,6 +116,8 @@ async def glob(
         "respect_git_ignore": ("include_ignored", _negated),
         "mode": "output_mode",
     },
+    glyph="*",
+    verb="Grep",
     short="search file contents",
     key_arg="pattern",
     pages=True,
@@ -157,4 +162,5 @@ async def grep(
         include_ignored=include_ignored,
     )
     run = partial(ctx.run, quiet=True)
-    return await find_lines(ctx.workspace, query, ctx.config.search, run=run, caps=ctx.output.caps)
+    told = Telling(ctx.output)
+    return await find_lines(ctx.workspace, query, ctx.config.search, run=run, caps=ctx.output.caps, told=told)

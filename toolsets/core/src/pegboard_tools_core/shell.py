@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 from pegboard.calls import Result
 from pegboard.context import Context
 from pegboard.declaration import tool
-from pegboard.errors import Interrupted
-from pegboard.kit.process import Finished, shell_argv
+from pegboard.errors import ToolError
+from pegboard.kit.process import shell_argv
+from pegboard.kit.ran import result_of
 from pegboard.touches import Lists, Runs
 
 DEFAULT_MS = 120_000
 LONGEST_MS = 600_000
-
-
-class Ran(msgspec.Struct, frozen=True, kw_only=True):
-    """What programs get of a command. `exit_code` is null when a signal ended it, which `signal` names."""
-
-    exit_code: int | None
-    signal: str | None
-    stdout: str
-    stderr: str
+Shell: TypeAlias = Literal["bash", "sh", "zsh", "fish", "nu"]
 
 
 def _other_shell(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
@@ -73,34 +66,18 @@ async def bash(
     ctx: Context,
     timeout: Annotated[int, msgspec.Meta(description="Milliseconds", ge=1, le=LONGEST_MS)] = DEFAULT_MS,
     cwd: Annotated[str | None, Lists("Folder to run in; default: the workspace root")] = None,
-    shell: Literal["bash", "sh", "zsh", "fish", "nu"] = "bash",
+    shell: Shell = "bash",
 ) -> Result:
     """Run a command line with bash. Stdin is empty; background jobs end with it, unless they detach."""
     argv = shell_argv(command, ctx.config.shell, shell=shell)
-    done = await ctx.run(argv, cwd=cwd or ".", timeout=timeout / 1000)
-    if done.timed_out:
-        raise Interrupted("timeout", limit=timeout / 1000)
-    printed = ctx.output.close().text
-    ran = Ran(
-        exit_code=done.exit_code,
-        signal=done.signal,
-        stdout=ctx.output.stream("stdout"),
-        stderr=ctx.output.stream("stderr"),
-    )
-    return Result(text=_text(printed, done), data=ran)
+    try:
+        done = await ctx.jobs.run(argv, label=command, cwd=cwd or ".", timeout=timeout / 1000)
+    except ToolError:
+        import shutil
 
-
-def _text(printed: str, done: Finished) -> str:
-    """What it printed; below that, what else there is to say of how it ended."""
-    notes = []
-    if done.signal:
-        notes.append(f"(killed by {done.signal})")
-    elif done.exit_code:
-        notes.append(f"(exit code {done.exit_code})")
-    elif not printed:
-        notes.append("(no output)")
-    if done.left_running:
-        notes.append("(what it had left running in the background was ended)")
-    if printed and notes and not printed.endswith("\n"):
-        printed += "\n"
-    return printed + "\n".join(notes)
+        if shutil.which(shell):
+            raise
+        there = [name for name in get_args(Shell) if shutil.which(name)]
+        text = f"{shell} is not installed here. Nothing was run. shell may be {', '.join(there) or 'none that is here'}."
+        raise ToolError(text) from None
+    return result_of(done, ctx.output, timeout / 1000)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from pegboard import Context, Result, ToolError, Writes, tool
-from pegboard.blocks import Block
+from pegboard.blocks import Block, Note
 from pegboard.errors import DoorError
 from pegboard.kit.aside import PATH_ALIASES, apart
 from pegboard.kit.seen import check_fresh
@@ -105,7 +105,8 @@ async def _preview_edit(arguments: Any, ctx: Context) -> list[Block]:
     def work() -> list[Block]:
         a = arguments
         edit = _edit(a.old_string, a.new_string, a.replace_all, a.count)
-        return [_planned(ctx, a.path, edit, fresh=False)[0].diff()]
+        made = _planned(ctx, a.path, edit, fresh=False)[0]
+        return [made.diff(), *(Note(text=note) for note in made.notes)]
 
     return await apart(work)
 
@@ -124,7 +125,8 @@ def _planned(ctx: Context, path: str, edit: Edit, *, fresh: bool = True) -> tupl
     with ctx.workspace.open(path, "edit") as opened:
         warning = check_fresh(opened, ctx.seen.get(opened.at), ctx.config.edit, whole=False) if fresh else None
         data = opened.read(limit)
-    return plan(data, [edit], path=opened.at, max_bytes=limit), opened.stamp, warning
+    made = plan(data, [edit], path=opened.at, max_bytes=limit, tolerance=ctx.config.edit.tolerance)
+    return made, opened.stamp, warning
 
 
 @tool(
@@ -174,15 +176,15 @@ async def edit_file(
 
         change, made, warning = await apart(work)
     places = "1 place" if made.replaced == 1 else f"{made.replaced} places"
-    return _changed(f"Replaced {places} in {change.path}", change, files, warning)
+    return _changed(f"Replaced {places} in {change.path}", change, files, *made.notes, warning)
 
 
-def _changed(what: str, change: Change, files: Writer, warning: str | None) -> Result:
-    """The result of a tool that changed one file."""
+def _changed(what: str, change: Change, files: Writer, *more: str | None) -> Result:
+    """The result of a tool that changed one file, and what else is said of it."""
     from pegboard.kit.changes import counts, told
 
     lines = counts(change.added, change.removed)
-    notes = [note for note in (change.note, warning) if note]
+    notes = [note for note in (change.note, *more) if note]
     text = "\n".join([what + (f" ({lines} lines)" if lines else ""), *notes])
     blocks = [change.diff] if change.diff is not None else []
     return Result(text=text, data=told([change], files.undo_id), blocks=[*blocks])

@@ -7,8 +7,13 @@ from typing import Any
 
 from pegboard.hooks import hookimpl
 
+from pegboard_tools_dev.settings import Settings as Settings
+
 
 @hookimpl
 def pegboard_tools() -> list[Callable[..., Any]]:
     """The tools, in the order the model is told of them."""
-    return []
+    from pegboard_tools_dev.testing import code_test
+    from pegboard_tools_dev.tidying import code_format, code_lint
+
+    return [code_test, code_lint, code_format]

@@ -10,6 +10,10 @@ from pegboard.kit.refusals import escape_error
 from pegboard.kit.walk.globs import expand, literal, path_regex, quoted
 
 
+_NOT_PLAIN = re.compile(r"(\[[A-Za-z]{2}\])|\\.|\[.*\]|[^A-Za-z0-9._*-]+", re.DOTALL)
+"""What a plain pattern does without; a choice of two letters (group 1) it may have."""
+
+
 class PathGlob:
     """A pattern taken from a folder below the root; it matches paths relative to the root.
 
@@ -66,7 +70,7 @@ class PathGlob:
             return []
         names = []
         for parts in self.alternatives:
-            name = re.sub(r"[^A-Za-z0-9._*-]+", "*", re.sub(r"\\.|\[.*\]", "*", parts[-1]))
+            name = _NOT_PLAIN.sub(lambda found: found[1] or "*", parts[-1])
             name = re.sub(r"\*+", "*", name)
             if name == "*":
                 return []

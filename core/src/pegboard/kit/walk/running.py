@@ -50,9 +50,15 @@ class Answer(msgspec.Struct):
 
 
 async def ask(
-    command: Command, job: Job, limit: int | None, wanted: Callable[[bytes], bool], run: Run, cwd: str
+    command: Command,
+    job: Job,
+    limit: int | None,
+    wanted: Callable[[bytes], bool],
+    run: Run,
+    cwd: str,
+    told: Callable[[Record], None] | None = None,
 ) -> Answer:
-    """Run an engine until it ends or has said more than `limit` wanted things.
+    """Run an engine until it ends or has said more than `limit` wanted things; each is `told` as it comes.
 
     Raises ToolError for a pattern that it does not take, TooSlow for one that never ends.
     """
@@ -70,6 +76,8 @@ async def ask(
                     answer.more = True
                     answer.records.pop()
                     return True
+                if told is not None:
+                    told(record)
         return False
 
     def each(stream: str, data: bytes) -> bool:

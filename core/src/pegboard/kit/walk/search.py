@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -21,22 +22,31 @@ from pegboard.kit.walk.gate import Gate
 from pegboard.kit.walk.job import Job
 from pegboard.kit.walk.paths import PathGlob
 from pegboard.kit.walk.place import Ground, ground, narrowed
-from pegboard.kit.walk.query import GlobQuery, Hits, Paths, Query
+from pegboard.kit.walk.query import GlobQuery, Hits, Paths, Query, one_line
 from pegboard.kit.walk.running import TooSlow
 from pegboard.kit.walk.seeking import Seeking
 from pegboard.kit.walk.texts import texts
 from pegboard.kit.workspace import Workspace
 
+Told: TypeAlias = Callable[[str], None]
+"""Takes what was found so far as it comes: a line with a path, or `path:line`."""
 _NEVER = ".git and node_modules are never searched"
 
 
 async def grep(
-    workspace: Workspace, query: Query, settings: SearchSettings, *, run: Run = process.run, caps: Caps | None = None
+    workspace: Workspace,
+    query: Query,
+    settings: SearchSettings,
+    *,
+    run: Run = process.run,
+    caps: Caps | None = None,
+    told: Told | None = None,
 ) -> Hits:
     """The lines that match, by path and line, at most `max_hits`, in the form `output_mode` names.
 
-    `caps`: the limits of the text. Raises ToolError for a pattern that is empty, invalid or spans lines, and DoorError
-    for a path that is not there or that the door does not let through; ConfigError when rg must be there and is not.
+    `caps`: the limits of the text. `told`: given the places of hits as they are found. Raises ToolError for a pattern
+    that is empty, invalid or spans lines, and DoorError for a path that is not there or that the door does not let
+    through; ConfigError when rg must be there and is not.
     """
     regex = settings.grep_default == "regex" if query.regex is None else query.regex
     try:
@@ -60,7 +70,7 @@ async def grep(
         crlf=not dialect.names_cr(query.pattern, regex=regex),
     )
     gate = _gate(workspace, inner, only, query)
-    seeking = Seeking(inner, job, gate, run, workspace.root)
+    seeking = Seeking(inner, job, gate, run, workspace.root, _telling(told, job, inner.prefix))
     while True:
         try:
             answer = await seeking.answer(settings, limit)
@@ -94,8 +104,9 @@ async def glob(
     *,
     run: Run = process.run,
     caps: Caps | None = None,
+    told: Told | None = None,
 ) -> Paths:
-    """The files whose path matches, at most `limit`, by path or the newest first.
+    """The files whose path matches, at most `limit`, by path or the newest first; each is `told` as it is found.
 
     A pattern that is exactly an existing name is taken as that name. Raises as `grep` does; a pattern that leaves the
     root is a DoorError (escapes).
@@ -120,7 +131,8 @@ async def glob(
     if inner is None:
         return msgspec.structs.replace(paths, notes=_no_start(only) + exact)
     gate = _gate(workspace, inner, only, query)
-    seeking = Seeking(inner, _job(workspace.root, inner, only, settings, query), gate, run, workspace.root)
+    job = _job(workspace.root, inner, only, settings, query)
+    seeking = Seeking(inner, job, gate, run, workspace.root, _telling(told, job, inner.prefix))
     answer = await seeking.answer(settings, None if query.sort == "mtime" else limit)
     records = answer.records
     if query.sort == "mtime":
@@ -131,6 +143,30 @@ async def glob(
         paths=names, pattern=query.pattern, more=more, left_out=len(gate.protected), notes=seeking.told(answer) + exact
     )
     return paths.fitted(caps) if caps else paths
+
+
+def _telling(told: Told | None, job: Job, prefix: str) -> Callable[[Record], None] | None:
+    """Records as lines for whoever watches; texts are not among them.
+
+    That the pattern is in a file is told only where the file has one name, and so was judged by it: of further names
+    of protected files the door knows when the search is over."""
+    if told is None:
+        return None
+
+    def tell(record: Record) -> None:
+        if job.mode == "list" or (not job.links and _has_one_name(os.path.join(job.top, record.path))):
+            line = f":{record.line}\n" if job.mode == "content" else "\n"
+            told(one_line(prefix + shown(os.fsdecode(record.path))) + line)
+
+    return tell
+
+
+def _has_one_name(path: bytes) -> bool:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(info.st_mode) and info.st_nlink == 1
 
 
 def _include(query: Query, place: Ground) -> PathGlob | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Literal
 
 from pegboard.errors import ToolError
@@ -27,7 +27,10 @@ class Seeking:
     files lie in its range: by their names, never by what is in them. Where a path must be judged, `gate` does.
     """
 
-    def __init__(self, place: Ground, job: Job, gate: Gate, run: Run, cwd: str) -> None:
+    def __init__(
+        self, place: Ground, job: Job, gate: Gate, run: Run, cwd: str, told: Callable[[Record], None] | None = None
+    ) -> None:
+        """`told` is given each thing as it is found, in its order."""
         self.engine: Literal["rg", "python"] = "rg"
         self.notes: list[str] = []
         self.left_out = 0
@@ -36,6 +39,7 @@ class Seeking:
         self._gate = gate
         self._run = run
         self._cwd = cwd
+        self._told = told
 
     async def answer(self, settings: SearchSettings, limit: int | None) -> Answer:
         """What the engine finds; when rg cannot be used or breaks down, what ours does."""
@@ -71,7 +75,8 @@ class Seeking:
 
     async def _ask(self, command: Command, job: Job, limit: int | None) -> Answer:
         wanted = self._gate.listed if job.mode == "list" else self._gate
-        return await ask(command, job, limit, (lambda path: True) if job.named else wanted, self._run, self._cwd)
+        told = self._told if job.mode == self._job.mode else None
+        return await ask(command, job, limit, (lambda path: True) if job.named else wanted, self._run, self._cwd, told)
 
     async def _listed(self) -> Answer:
         """The files to search, by our own walk, protected ones left out and counted."""

@@ -1,0 +1,139 @@
+"""Programs in the background, and their output as it comes, as a person at a terminal and a script meet them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what became of processes")
+
+TWO = "echo first-part; while [ ! -e go ]; do sleep 0.02; done; echo second-part"
+
+
+def asks(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"calls": [[name, arguments]]}
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def until(holds: Callable[[], bool], seconds: float = 15) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.02)
+
+
+def pid_in(file: Path) -> int:
+    until(lambda: file.exists() and file.read_text().strip() != "")
+    return int(file.read_text())
+
+
+@pytest.mark.row("C-005")
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [asks("exec", command="bash", args=["-c", TWO])],
+        [asks("bash", command=TWO, shell="sh")],
+        [asks("bg", action="start", command=TWO), asks("bg", action="wait", id="j1")],
+    ],
+    ids=["exec", "sh", "wait"],
+)
+def test_a_person_sees_output_while_the_command_still_runs(cli: Any, replies: list[dict[str, Any]]) -> None:
+    cli.script(*replies, {"text": "hello"})
+    child = cli.terminal("run", "go", "--yes")
+    child.expect(r"\x1b\[2mfirst-part")
+    (cli.root / "go").touch()
+    child.expect("second-part")
+    child.expect("hello")
+    child.expect(pexpect.EOF)
+
+
+def test_in_a_line_session_a_job_goes_on_while_the_person_thinks_and_its_end_is_told(cli: Any) -> None:
+    cli.script(
+        asks("bg", action="start", command="head -c 3000000 /dev/zero; touch done; exit 3"),
+        {"text": "it runs"},
+        {"text": "I see"},
+    )
+    child = cli.terminal("chat", "--yes")
+    child.expect("> ")
+    child.sendline("begin")
+    child.expect("it runs")
+    child.expect("> ")
+    until((cli.root / "done").exists)  # nobody reads the terminal, and the loop stands still
+    time.sleep(0.3)
+    child.sendline("and")
+    child.expect("I see")
+    child.expect("> ")
+    assert any("Of what ran in the background:\njob j1" in text and "exit code 3" in text for text in cli.heard())
+    child.sendeof()
+    child.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_whoever_ends_pegboard_ends_its_jobs(cli: Any, number: int) -> None:
+    cli.script(
+        asks("bg", action="start", command="trap '' HUP INT; echo $$ > pid; sleep 60"), {"text": "", "sleep": 60}
+    )
+    running = cli.start("run", "go", "--yes")
+    pid = pid_in(cli.root / "pid")
+    running.send_signal(number)
+    running.communicate(timeout=20)
+    until(lambda: not alive(pid), 2)
+
+
+def test_a_kept_job_outlives_pegboard_and_the_next_one_finds_it(cli: Any) -> None:
+    command = "echo $$ > pid; echo begun; while [ ! -e go ]; do sleep 0.02; done; echo over; exit 5"
+    started = cli("tool", "bg", "action=start", f"command={command}", "keep=true", "--yes", "--session", "s")
+    assert started.code == 0 and "it goes on when Pegboard ends" in started.out
+    pid = pid_in(cli.root / "pid")
+    assert alive(pid)
+    listed = cli("tool", "bg", "action=list", "--session", "s", "--json").json
+    assert [(job["id"], job["state"], job["keep"], job["pid"]) for job in listed["data"]["jobs"]] == [
+        ("j1", "running", True, pid)
+    ]
+    (cli.root / "go").touch()
+    ended = cli("tool", "bg", "action=wait", "id=j1", "--session", "s", "--json").json
+    assert ended["text"].startswith("begun\nover\n(j1 ended after ") and ended["data"]["exit_code"] == 5
+
+
+def test_what_a_killed_pegboard_left_is_told_to_the_next_and_can_be_ended(cli: Any) -> None:
+    cli.script(asks("bg", action="start", command="echo $$ > pid; exec sleep 60"), {"text": "", "sleep": 60})
+    running = cli.start("run", "go", "--yes", "--session", "s")
+    pid = pid_in(cli.root / "pid")
+    folder = cli.home / ".local/state/pegboard/sessions/s/jobs"
+    until(lambda: json.loads((folder / "j1.json").read_text())["child"] is not None)
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate(timeout=20)
+    assert alive(pid)
+    listed = cli("tool", "bg", "--session", "s")
+    assert "j1  left behind by a Pegboard that was killed: it goes on (process" in listed.out
+    cli.script({"text": "I see"})
+    assert cli("run", "and?", "--session", "s").code == 0
+    assert any("job j1" in text and "left behind" in text for text in cli.heard())
+    ended = cli("tool", "bg", "action=cancel", "id=j1", "--session", "s")
+    assert ended.code == 0 and "j1: cancelled" in ended.out
+    assert not alive(pid)
+
+
+def test_a_setting_sends_what_takes_long_to_the_background(cli: Any) -> None:
+    cli.config("[exec]\nbackground_after = 0.3\n")
+    done = cli("tool", "bash", "command=echo begun; sleep 60", "--yes", "--json").json
+    assert done["outcome"] == "ok" and done["data"]["exit_code"] is None and done["data"]["job"] == "j1"
+    assert done["text"].startswith("begun\n(still running after 0.3 s: it goes on in the background as job j1.")
+    cli.config("toolSets = []\n\n[exec]\nbackground_after = 0.3\n")
+    off = cli("tool", "bash", "command=sleep 0.6; echo end", "--yes")
+    assert off.out == "end\n"

@@ -1,0 +1,138 @@
+"""`pegboard undo` and `/undo`: files as before a call, all or none, and what is said of what is not undone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+KEYS = ["session", "undo", "undoes", "call", "tool", "redone", "files", "error", "reason", "in_the_way"]
+ENTRY = ["session", "id", "tool", "summary", "undoes", "state", "why", "when", "files", "in_the_way"]
+
+
+def edit(cli: Any, session: str, old: str, new: str) -> None:
+    done = cli(
+        "tool", "edit_file", "path=a.txt", f"old_string={old}", f"new_string={new}", "--yes", "--session", session
+    )
+    assert done.code == 0, done.err
+
+
+def test_undo_goes_back_call_by_call_and_forward_again(cli: Any) -> None:
+    file = cli.root / "a.txt"
+    file.write_text("one\n")
+    file.chmod(0o750)
+    edit(cli, "s1", "one", "two")
+    assert cli("tool", "write_file", "path=new/n.txt", "content=n", "--yes", "--session", "s2").code == 0
+    listed = cli("undo", "--list", "--json").json
+    assert list(listed) == ["session", "calls"] and [list(entry) for entry in listed["calls"]] == [ENTRY] * 2
+    assert [(entry["session"], entry["id"], entry["state"]) for entry in listed["calls"]] == [
+        ("s2", "c1", "ready"),
+        ("s1", "c1", "ready"),
+    ]
+    done = cli("undo")
+    assert (done.code, done.out) == (0, "Undid c1 (write_file) of session s2: 1 file\n  removed new/n.txt -1\n")
+    assert not (cli.root / "new").exists(), "nor the folder that was made for it"
+    document = cli("undo", "--json").json
+    assert list(document) == KEYS
+    files = [{"path": "a.txt", "change": "changed", "added": 1, "removed": 1, "to": None}]
+    assert document == dict(zip(KEYS, ["s1", "u1", "c1", "c1", "edit_file", False, files, None, None, []], strict=True))
+    assert file.read_text() == "one\n" and stat.S_IMODE(file.stat().st_mode) == 0o750
+    nothing = cli("undo")
+    assert nothing.code == 1 and nothing.out == "" and "nothing to undo" in nothing.err
+    again = cli("undo", "c1", "--session", "s1")
+    assert again.code == 1 and "undone already, by u1. Undo u1 to have it again" in again.err
+    assert cli("undo", "--call", "u1", "--session", "s1").code == 0 and file.read_text() == "two\n"
+    assert "[u1] Undid c1 (edit_file): restored a.txt" in cli("sessions", "show", "s1").out
+    assert r"u1 · Undid c1 (edit\_file)" in cli("sessions", "export", "s1").out
+
+
+def test_what_changed_since_is_refused_and_commands_are_named(cli: Any) -> None:
+    file = cli.root / "a.txt"
+    file.write_text("one\n")
+    edit(cli, "s1", "one", "two")
+    assert cli("tool", "bash", "command=touch z; echo more >> a.txt", "--yes", "--session", "s1").code == 0
+    refused = cli("undo", "--json")
+    assert refused.code == 1 and refused.json["reason"] == "changed" and refused.json["in_the_way"] == ["a.txt"]
+    assert refused.json["files"] == [] and file.read_text() == "two\nmore\n"
+    told = cli("undo")
+    assert (
+        told.code == 1 and "c1 (edit_file) cannot be undone: a.txt was changed since. Nothing was changed." in told.err
+    )
+    page = cli("undo", "--list", "--session", "s1").out.splitlines()
+    assert [line.split()[:2] for line in page] == [["call", "tool"], ["c2", "bash"], ["c1", "edit_file"]]
+    assert "not undone: what commands change is not followed" in page[1] and "changed since: a.txt" in page[2]
+    command = cli("undo", "c2")
+    assert command.code == 1 and "what commands change is not followed" in command.err
+    file.write_text("two\n")
+    done = cli("undo")
+    assert done.code == 0 and done.err == "note: commands ran since (c2 bash): what they changed is not undone\n"
+    assert file.read_text() == "one\n" and (cli.root / "z").exists()
+
+
+def test_what_cannot_be_meant_is_a_usage_error_and_changes_nothing(cli: Any, tmp_path: Path) -> None:
+    file = cli.root / "a.txt"
+    file.write_text("one\n")
+    edit(cli, "s1", "one", "two")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.txt").write_text("two\n")
+    for words, said in [
+        (["--session", "nosuch"], "no session 'nosuch'"),
+        (["c9"], "no c9 of this folder changed files"),
+        (["--session", "s1", "--path", str(other)], "session s1 worked in"),
+        (["c1", "--list"], "--list takes no call"),
+        (["../../s1"], "no ../../s1 of this folder"),
+    ]:
+        done = cli("undo", *words, "--json")
+        assert done.code == 2 and done.out == "" and said in done.err, (words, done)
+    assert file.read_text() == "two\n" and (other / "a.txt").read_text() == "two\n"
+    edit(cli, "s2", "two", "three")
+    assert "c1 is in 2 sessions (s2, s1)" in cli("undo", "c1").err
+    assert not (cli.home / ".local/state/pegboard/sessions/nosuch").exists()
+
+
+def test_undo_is_the_persons_own_and_passes_the_guards_door(cli: Any) -> None:
+    written = cli(
+        "tool", "write_file", "path=.env", "content=x", "--yes", "--without-guard", "guard", "--session", "s1"
+    )
+    assert written.code == 0, written.err
+    refused = cli("undo", "--session", "s1")
+    assert refused.code == 1 and "cannot be undone" in refused.err and (cli.root / ".env").read_text() == "x"
+    assert cli("undo", "--session", "s1", "--without-guard", "guard").code == 0
+    assert not (cli.root / ".env").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes as a person's lines")
+def test_chat_undoes_lists_and_tells_the_model(cli: Any) -> None:
+    cli.script(
+        {"text": "", "calls": [["poke", {"path": "a.txt", "text": "poked"}]]},
+        {"text": "poked it", "calls": []},
+        {"text": "I see", "calls": []},
+    )
+    (cli.root / "a.txt").write_text("mine")
+    lines = ["poke it", "/undo list", "/undo", "/undo", "/undo c9", "and now?"]
+    done = cli("chat", "--yes", "--session", "s1", stdin="".join(f"{line}\n" for line in lines))
+    assert "c1    poke" in done.out and "can be undone" in done.out
+    assert "Undid c1 (poke): 1 file\n  restored a.txt" in done.out
+    assert "! nothing to undo" in done.err and "! no c9 of this session changed files" in done.err
+    assert (cli.root / "a.txt").read_text() == "mine" and "I see" in done.out
+    heard = cli.heard()
+    told = next(number for number, text in enumerate(heard) if text.startswith("The person undid c1 (poke)."))
+    assert heard[told + 1] == "and now?"
+
+
+def test_completion_offers_sessions_and_calls(cli: Any) -> None:
+    (cli.root / "a.txt").write_text("one\n")
+    edit(cli, "s1", "one", "two")
+    assert cli("undo").code == 0
+
+    def asked(*words: str) -> list[str]:
+        line = " ".join(["pegboard", *words])
+        done = cli(_PEGBOARD_COMPLETE="complete_bash", COMP_WORDS=line + " ", COMP_CWORD=str(len(words) + 1))
+        return done.out.split()
+
+    assert asked("undo", "--session") == ["s1"]
+    assert asked("undo", "--call") == ["u1", "c1"] and asked("undo") == ["u1", "c1"]

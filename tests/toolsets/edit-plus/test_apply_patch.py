@@ -1,0 +1,596 @@
+"""`apply_patch`: the parser, what hunks make of a file, and several files all or none."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import errno
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pegboard import ToolError, port
+from pegboard.blocks import Diff
+from pegboard.calls import Record
+from pegboard.events import ApprovalAsked
+from pegboard.kit import atomic
+from pegboard.kit.settings import EditSettings
+from pegboard.kit.writer import Writer
+from pegboard.session import records
+from pegboard.testing.bench import TestBoard
+from pegboard_guard.protected import ProtectedPaths
+from pegboard_guard.settings import Settings
+from pegboard_tools_core.reading import read_file
+from pegboard_tools_edit_plus.hunking import patched
+from pegboard_tools_edit_plus.patch_parser import PatchError, parse
+from pegboard_tools_edit_plus.patching import apply_patch
+
+Make = Callable[..., TestBoard]
+TOOLS = [apply_patch, read_file]
+Tree = dict[str, tuple[str, Any, int]]
+
+
+@pytest.fixture
+def board(pegboard_board: Make) -> TestBoard:
+    return pegboard_board(tools=TOOLS, guards=[ProtectedPaths(Settings())])
+
+
+def write(folder: Path, name: str, data: bytes | str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def tree(folder: Path) -> Tree:
+    """Everything below a folder: kind, content, mode."""
+    found: Tree = {}
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        if path.is_symlink():
+            found[str(path)] = ("link", os.readlink(path), 0)
+        elif path.is_dir():
+            found[str(path)] = ("folder", None, mode)
+        elif path.is_file():
+            found[str(path)] = ("file", path.read_bytes(), mode)
+        else:
+            found[str(path)] = ("special", None, mode)
+    return found
+
+
+def ok(record: Record) -> str:
+    assert record.outcome == "ok", record.text
+    return record.text
+
+
+def failed(record: Record) -> str:
+    assert record.outcome in ("error", "blocked"), record.text
+    return record.text
+
+
+def patch(*lines: str) -> str:
+    return "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
+
+
+def update(text: bytes | str, *lines: str, tolerance: Any = "exact", max_bytes: int = 1 << 20) -> bytes:
+    """What the hunks in `lines` make of a file's content."""
+    (section,) = parse(patch("*** Update File: f", *lines))
+    data = text.encode() if isinstance(text, str) else text
+    settings = EditSettings(tolerance=tolerance, max_bytes=max_bytes)
+    return patched(data, [section.hunks], path="f", settings=settings).after
+
+
+class TestParser:
+    def test_every_part(self) -> None:
+        sections = parse(
+            patch(
+                "*** Add File: a b.txt",
+                "+one",
+                "+",
+                "+ +two",
+                "*** Delete File: gone.txt",
+                "*** Update File: src/x.py",
+                "*** Move to: src/y.py",
+                "@@ class A:",
+                "@@ def f(self):",
+                " keep",
+                "-old",
+                "+new",
+                "",
+                " *** kept",
+                "@@",
+                "-last",
+                "*** End of File",
+            )
+        )
+        assert [(s.action, s.path, s.line, s.to) for s in sections] == [
+            ("add", "a b.txt", 2, None),
+            ("delete", "gone.txt", 6, None),
+            ("update", "src/x.py", 7, "src/y.py"),
+        ]
+        assert sections[0].content == ["one", "", " +two"]
+        first, second = sections[2].hunks
+        assert first.anchors == ["class A:", "def f(self):"] and first.line == 9 and not first.at_end
+        assert first.lines == [(" ", "keep"), ("-", "old"), ("+", "new"), (" ", ""), (" ", "*** kept")]
+        assert (second.anchors, second.lines, second.at_end) == ([], [("-", "last")], True)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "*** Begin Patch\n*** Add File: n\n+x\n*** End Patch",
+            "\n*** Begin Patch  \n*** Add File:  n \n+x\n*** End Patch \n\n",
+            "*** Begin Patch\r\n*** Add File: n\r\n+x\r\n*** End Patch\r\n",
+            "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\nEOF\n",
+            "<<PATCH-1\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\nPATCH-1",
+            'cat <<"EOF"\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\nEOF',
+            "```diff\n*** Begin Patch\n*** Add File: n\n+x\n\n*** End Patch\n```",
+        ],
+    )
+    def test_what_stands_around_a_patch(self, text: str) -> None:
+        (section,) = parse(text)
+        assert (section.action, section.path, section.content) == ("add", "n", ["x"])
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("", "The patch is empty"),
+            ("x", "patch line 1: the patch begins with"),
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "unified diff"),
+            ("*** Begin Patch\n*** Add File: n\n+x\n", "patch line 3: the patch does not end with *** End Patch"),
+            ("*** Begin Patch\n*** Delete File: n\n*** End Patch\nDone!", "patch line 4: text stands behind"),
+            ("*** Begin Patch\n*** End Patch", "names no file"),
+            (patch("*** Add File:"), "patch line 2: the name of the file is missing"),
+            (patch("*** Add File: n", "+x", "y"), 'patch line 4: every line of a new file begins with +, got "y"'),
+            (patch("*** Rename File: n"), "patch line 2: expected a file's section"),
+            (patch("*** Update File: n"), "patch line 2: the update of n has no hunk"),
+            (patch("*** Update File: n", "@@"), "patch line 3: a hunk without lines"),
+            (patch("*** Update File: n", "@@", "-a", "esac"), "patch line 5: a line of a hunk begins with a blank, - or +"),
+            (patch("*** Update File: n", "@@", "-a", "\\ No newline at end of file"), "patch line 5: "),
+            (patch("*** Update File: n", "-a", "*** End of File", "-b"), "patch line 5: expected @@"),
+            (patch("*** Delete File: n", "-a"), "patch line 3: expected a file's section"),
+            (patch("*** Begin Patch"), "patch line 2: expected a file's section"),
+            (patch("*** Add File: n", "+\0"), "NUL"),
+        ],
+    )  # fmt: skip
+    def test_errors_name_the_line_and_say_that_nothing_happened(self, text: str, problem: str) -> None:
+        with pytest.raises(PatchError) as caught:
+            parse(text)
+        assert problem in str(caught.value)
+        assert "Nothing was changed" in str(caught.value)
+
+    LINE = st.one_of(
+        st.sampled_from(
+            ["*** Begin Patch", "*** End Patch", "*** Add File: a", "*** Update File: b", "@@", "@@ -1 +3 @@ x"]
+        ),
+        st.sampled_from(
+            ["*** Delete File: c", "*** Move to: d", "*** End of File", " ", "", "-", "+", "***", "<<E", "E"]
+        ),
+        st.text(max_size=12),
+    )
+
+    @settings(max_examples=300)
+    @given(
+        st.one_of(
+            st.text(), st.lists(LINE, max_size=12).map("\n".join), st.lists(LINE, max_size=9).map(lambda x: patch(*x))
+        )
+    )
+    def test_any_text_is_read_or_refused(self, text: str) -> None:
+        try:
+            sections = parse(text)
+        except ToolError as error:
+            assert "Nothing was changed" in str(error)
+            str(error).encode()
+            return
+        assert sections
+        for section in sections:
+            assert section.path.strip() == section.path != ""
+            assert all(hunk.lines for hunk in section.hunks)
+
+
+class TestHunks:
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("last", [True, False])
+    def test_line_ends_and_a_missing_last_one_stay(self, end: str, last: bool) -> None:
+        text = f"one{end}two" + end * last
+        assert update(text, " one", "-two", "+2", "+3").decode() == f"one{end}2{end}3" + end * last
+        assert update(text, "-one", "+1").decode() == f"1{end}two" + end * last
+        assert update(text, " two", "+three").decode() == f"one{end}two{end}three" + end * last
+        assert update(text, "+zero", " one").decode() == f"zero{end}one{end}two" + end * last
+        assert update(text, "-two").decode() == f"one{end}"
+
+    def test_a_file_of_mixed_line_ends_keeps_each(self) -> None:
+        text = "one\r\ntwo\nthree\r\n"
+        assert update(text, " one", "-two", "+2", " three") == b"one\r\n2\r\nthree\r\n"
+        assert update(text, " two", "+2.5") == b"one\r\ntwo\n2.5\nthree\r\n"
+
+    def test_an_empty_file_and_its_end(self) -> None:
+        assert update("", "+a", "+b") == b"a\nb\n"
+        assert update("x\n", "@@", "+a", "*** End of File") == b"x\na\n"
+        assert update("x\nx\n", "-x", "+y", "*** End of File") == b"x\ny\n"
+
+    def test_other_encodings_and_byte_order_marks(self) -> None:
+        assert update(b"\xef\xbb\xbfone\n", "-one", "+two") == b"\xef\xbb\xbftwo\n"
+        assert update("caf\xe9\nx\n".encode("latin-1"), " café", "-x", "+é") == b"caf\xe9\n\xe9\n"
+        wide = b"\xfe\xff" + "one\r\ntwo\r\n".encode("utf-16-be")
+        assert update(wide, "-two", "+2é") == b"\xfe\xff" + "one\r\n2é\r\n".encode("utf-16-be")
+        with pytest.raises(ToolError, match="cannot hold"):
+            update(b"caf\xe9\n", "+€", " café")
+        with pytest.raises(ToolError, match="binary"):
+            update(b"\0\n", "-a")
+
+    def test_an_at_line_picks_the_place_below_it(self) -> None:
+        text = "class A:\n  def f():\n    x\nclass B:\n  def f():\n    x\n"
+        assert update(text, "@@ class B:", "@@ def f():", "-    x", "+    y").decode() == text[:-2] + "y\n"
+        assert update(text, "@@ class B", "-    x", "+    y").decode() == text[:-2] + "y\n"
+        assert update(text, "@@ -5,2 +5,2 @@ class B:", "-    x", "+    y").decode() == text[:-2] + "y\n"
+        assert update(text, "@@ class B:", "+  z = 1").decode() == text.replace("B:\n", "B:\n  z = 1\n")
+        assert update(text, "@@ class B:", " class B:", "+  z = 1").decode() == text.replace("B:\n", "B:\n  z = 1\n")
+
+    @pytest.mark.parametrize(
+        ("lines", "problem"),
+        [
+            (["-    x", "+    y"], "its lines are in the file 2 times, from lines 3, 6"),
+            (["@@ def f():", "-    x"], "2 times"),
+            (["@@ def f():", "+    y"], "its @@ line is in the file more than once"),
+            (["@@ class C:", "-    x"], "begins as its @@ line: 'class C:'"),
+            (["+y"], "nothing says where its lines go"),
+            (["@@", "-class B:", "@@", "-class A:"], "only above what comes before it in the patch, from line 1 on"),
+            (["-class A:", "*** End of File"], "not at the end of the file, but from line 1 on"),
+            (["-    X"], "it differs in letter case"),
+            ([" class A:"], "leaves f as it is"),
+            (["-class A:", "+class A:"], "leaves f as it is"),
+        ],
+    )
+    def test_a_place_that_is_not_certain_or_not_there_is_refused(self, lines: list[str], problem: str) -> None:
+        text = "class A:\n  def f():\n    x\nclass B:\n  def f():\n    x\n"
+        with pytest.raises(PatchError) as caught:
+            update(text, *lines)
+        assert problem in str(caught.value) and "Nothing was changed" in str(caught.value)
+
+    def test_hunks_may_share_their_context(self) -> None:
+        assert update("a\nb\nc\n", "@@", "-a", "+A", " b", "@@", " b", "-c", "+C") == b"A\nb\nC\n"
+        assert update("a\nb\n", "@@", " a", "+x", "@@", "+y", " b") == b"a\nx\ny\nb\n"
+
+    def test_empty_lines_between_hunks_are_spacing_and_within_them_lines(self) -> None:
+        assert update("a\n\nb\n", "@@", "-a", "+A", "", " b", "") == b"A\n\nb\n"
+
+    def test_too_large(self) -> None:
+        with pytest.raises(ToolError, match="larger than the limit of 5 bytes"):
+            update("abc\n", " abc", "+d", max_bytes=5)
+
+    @pytest.mark.parametrize("tolerance", ["exact", "whitespace"])
+    def test_a_file_of_lines_that_are_all_alike_takes_no_longer(self, tolerance: str) -> None:
+        text = "xx\n" * 300_000
+        with pytest.raises(ToolError, match="more than 50 times"):
+            update(text, *["-xx"] * 2000, tolerance=tolerance)
+        with pytest.raises(ToolError, match="more than 50 times" if tolerance == "whitespace" else "not in the file"):
+            update(text, *["-  xx "] * 200, tolerance=tolerance)
+        with pytest.raises(ToolError, match="places look like" if tolerance == "whitespace" else "not in the file"):
+            update(text, *["- xx", "-xx"] * 100, tolerance=tolerance)
+
+    def test_white_space_is_tolerated_where_that_is_set_and_told(self) -> None:
+        text = "if x:  \n\tgo()\n\tend()\n"
+        lines = ["@@", " if x:", "-\tgo()", "+\twent()", " \tend() "]
+        with pytest.raises(PatchError, match="white space"):
+            update(text, *lines)
+        assert update(text, *lines, tolerance="whitespace") == b"if x:  \n\twent()\n\tend()\n"
+        deep = ["@@", "-    go()", "-    end()", "+    went()", "+      x"]
+        assert update("  go()\n  end()\n", *deep, tolerance="whitespace") == b"  went()\n    x\n"
+        (section,) = parse(patch("*** Update File: f", *deep))
+        loose = EditSettings(tolerance="whitespace")
+        (note,) = patched(b"  go()\n  end()\n", [section.hunks], path="f", settings=loose).notes
+        assert note.startswith(
+            "hunk 1: Not an exact match: lines 1-2 of the file differed in indentation (2 blanks less"
+        )
+
+    WORDS = st.lists(
+        st.sampled_from(["a", "b", "", "def f():", "\tx = 1", "é", "+", "- -", "***", "@@", " "]), max_size=8
+    )
+
+    @settings(max_examples=250, deadline=None)
+    @given(WORDS, WORDS, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.integers(0, 3))
+    def test_a_patch_made_of_two_versions_gives_the_second_or_is_refused_as_unclear(
+        self, old: list[str], new: list[str], end: str, ended: bool, context: int
+    ) -> None:
+        ended = ended or not old or old[-1] == ""
+        before = end.join(old) + (end if old and ended else "")
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        lines: list[str] = []
+        for group in matcher.get_grouped_opcodes(context):
+            lines.append("@@")
+            for tag, a1, a2, b1, b2 in group:
+                lines += [(" " if tag == "equal" else "-") + line for line in old[a1:a2]]
+                lines += ["+" + line for line in new[b1:b2]] if tag != "equal" else []
+        if not lines:
+            return
+        tag, _, last, _, _ = matcher.get_opcodes()[-1]
+        stays = ended or (tag == "delete" and last == len(old) and new)
+        line_end = end if old and (ended or len(old) > 1) else "\n"
+        after = line_end.join(new) + (line_end if new and stays else "")
+        try:
+            assert update(before, *lines).decode() == after
+        except PatchError as error:
+            assert "times, from lines" in str(error) or "nothing says where" in str(error), error
+
+
+SEVERAL = patch(
+    "*** Update File: a.txt",
+    "@@",
+    "-one",
+    "+1",
+    "*** Add File: new/n.txt",
+    "+n",
+    "*** Update File: b.txt",
+    "*** Move to: moved/b.txt",
+    "@@",
+    "-two",
+    "+2",
+    "*** Delete File: c.txt",
+    "*** Update File: d.bin",
+    "*** Move to: e.bin",
+    "*** Delete File: link",
+)
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """The files that SEVERAL changes."""
+    write(tmp_path, "a.txt", b"\xef\xbb\xbfone\r\n").chmod(0o640)
+    write(tmp_path, "b.txt", "two\n").chmod(0o755)
+    write(tmp_path, "c.txt", "three").chmod(0o600)
+    write(tmp_path, "d.bin", b"\0\1\2")
+    (tmp_path / "link").symlink_to("nowhere")
+    return tmp_path
+
+
+class TestFiles:
+    def test_several_files_at_once(self, board: TestBoard, several: Path) -> None:
+        record = board.call("apply_patch", patch=SEVERAL)
+        assert ok(record).split("\n") == [
+            "Applied the patch:",
+            "  changed a.txt (+1 -1 lines)",
+            "  created new/n.txt (+1 lines)",
+            "  moved b.txt to moved/b.txt (+1 -1 lines)",
+            "  deleted c.txt (-1 lines)",
+            "  moved d.bin to e.bin",
+            "  deleted link",
+        ]
+        assert tree(several) == {
+            str(several / "a.txt"): ("file", b"\xef\xbb\xbf1\r\n", 0o100640),
+            str(several / "e.bin"): ("file", b"\0\1\2", 0o100644),
+            str(several / "moved"): ("folder", None, 0o40755),
+            str(several / "moved/b.txt"): ("file", b"2\n", 0o100755),
+            str(several / "new"): ("folder", None, 0o40755),
+            str(several / "new/n.txt"): ("file", b"n\n", 0o100644),
+        }
+        assert [(f["path"], f["change"], f["to"]) for f in record.data["files"]] == [
+            ("a.txt", "changed", None),
+            ("new/n.txt", "created", None),
+            ("b.txt", "moved", "moved/b.txt"),
+            ("c.txt", "deleted", None),
+            ("d.bin", "moved", "e.bin"),
+            ("link", "deleted", None),
+        ]
+        assert record.data["undo"] == record.id
+
+    def test_every_diff_is_shown_before(self, board: TestBoard, several: Path) -> None:
+        board.call("apply_patch", patch=SEVERAL)
+        (asked,) = [event for event in board.events if isinstance(event, ApprovalAsked)]
+        shown = [(d.path, d.change, d.to, d.added, d.removed) for d in asked.preview if isinstance(d, Diff)]
+        assert shown == [
+            ("a.txt", "changed", None, 1, 1),
+            ("new/n.txt", "created", None, 1, 0),
+            ("b.txt", "moved", "moved/b.txt", 1, 1),
+            ("c.txt", "deleted", None, 0, 1),
+            ("d.bin", "moved", "e.bin", 0, 0),
+            ("link", "deleted", None, 0, 0),
+        ]
+
+    @pytest.mark.parametrize(
+        ("lines", "problem"),
+        [
+            (["*** Update File: gone.txt", "-x"], "patch line 2: No such file: gone.txt. Nothing was changed"),
+            (["*** Delete File: gone.txt"], "patch line 2: No such file: gone.txt. Nothing was changed"),
+            (["*** Delete File: folder"], "folder is a folder"),
+            (["*** Update File: folder", "-x"], "folder is a folder"),
+            (["*** Add File: a.txt", "+x"], "patch line 2: a.txt exists already. Nothing was changed"),
+            (["*** Add File: folder", "+x"], "folder is a folder"),
+            (["*** Add File: a.txt/x", "+x"], "is a file, not a folder"),
+            (["*** Add File: link", "+x"], "link exists already"),
+            (["*** Update File: b.txt", "*** Move to: a.txt"], "a.txt exists already"),
+            (["*** Update File: b.txt", "*** Move to: b.txt"], "b.txt exists already"),
+            (["*** Delete File: b.txt", "*** Add File: n", "*** Add File: n"], "line 4: n is in the patch twice (first on "),
+            (["*** Add File: n", "+x", "*** Add File: ./n", "+y"], "n is in the patch twice"),
+            (["*** Delete File: a.txt", "*** Update File: folder/../a.txt", "-one"], "a.txt is in the patch twice"),
+            (["*** Update File: to-b", "*** Move to: n"], "is a link; move the file it leads to"),
+            (["*** Update File: readonly", "-x"], "readonly is read-only"),
+            (["*** Delete File: readonly"], "readonly is read-only"),
+            (["*** Update File: d.bin", "-x"], "d.bin is binary"),
+            (["*** Update File: fifo", "-x"], "fifo is a FIFO"),
+            (["*** Delete File: fifo"], "fifo is a FIFO"),
+            (["*** Update File: b.txt", "*** Move to: fifo"], "fifo is a FIFO"),
+        ],
+    )  # fmt: skip
+    def test_what_cannot_be_done_is_found_before_anything_is(
+        self, board: TestBoard, several: Path, lines: list[str], problem: str
+    ) -> None:
+        write(several, "folder/x", "x\n")
+        write(several, "readonly", "x\n").chmod(0o444)
+        os.mkfifo(several / "fifo")
+        (several / "to-b").symlink_to("b.txt")
+        before = tree(several)
+        assert problem in failed(board.call("apply_patch", patch=patch(*lines)))
+        text = failed(board.call("apply_patch", patch=patch("*** Add File: first", "+x", *lines)))
+        assert "Nothing was" in text
+        assert tree(several) == before
+
+    def test_a_further_section_of_a_file_goes_on_from_the_first(self, board: TestBoard, tmp_path: Path) -> None:
+        path = write(tmp_path, "a.txt", "one\ntwo\n")
+        text = patch("*** Update File: a.txt", "-two", "+2", "*** Update File: ./a.txt", "-one", "+1", " 2")
+        assert ok(board.call("apply_patch", patch=text)) == "Applied the patch: changed a.txt (+2 -2 lines)"
+        assert path.read_bytes() == b"1\n2\n"
+
+    def test_a_link_is_followed_for_a_change_and_deleted_itself(self, board: TestBoard, tmp_path: Path) -> None:
+        path = write(tmp_path, "a.txt", "one\n")
+        (tmp_path / "link").symlink_to("a.txt")
+        ok(board.call("apply_patch", patch=patch("*** Update File: link", "-one", "+1")))
+        assert (tmp_path / "link").is_symlink() and path.read_bytes() == b"1\n"
+        ok(board.call("apply_patch", patch=patch("*** Delete File: link")))
+        assert not (tmp_path / "link").is_symlink() and path.read_bytes() == b"1\n"
+
+    def test_a_new_file_respects_the_limit(self, pegboard_board: Make, tmp_path: Path) -> None:
+        board = pegboard_board(tools=TOOLS, settings={"edit.max_bytes": 4})
+        assert "larger than the limit" in failed(board.call("apply_patch", patch=patch("*** Add File: n", "+1234")))
+        ok(board.call("apply_patch", patch=patch("*** Add File: n", "+123")))
+        ok(board.call("apply_patch", patch=patch("*** Add File: empty")))
+        assert (tmp_path / "n").read_bytes() == b"123\n" and (tmp_path / "empty").read_bytes() == b""
+
+    @pytest.mark.parametrize(
+        "section", ["*** Add File: {}", "*** Delete File: {}", "*** Update File: b.txt\n*** Move to: {}"]
+    )
+    @pytest.mark.parametrize("path", ["../out.txt", "/etc/pegboard-test", ".env", ".git/hooks/x", "out/x"])
+    def test_outside_and_protected_names_are_refused_before_anything_runs(
+        self, board: TestBoard, several: Path, section: str, path: str
+    ) -> None:
+        (several.parent / "beside").mkdir(exist_ok=True)
+        (several / "out").symlink_to("../beside")
+        write(several.parent, "out.txt", "keep\n")
+        before = tree(several.parent)
+        record = board.call("apply_patch", patch=patch("*** Add File: n.txt", "+x", *section.format(path).split("\n")))
+        assert record.outcome == "blocked" and record.block in ("guard", "denied"), record.text
+        after = tree(several.parent)
+        assert {k: v for k, v in after.items() if "-state" not in k} == {
+            k: v for k, v in before.items() if "-state" not in k
+        }
+
+    def test_a_patch_that_cannot_be_read_is_an_error_and_nobody_is_asked(
+        self, board: TestBoard, tmp_path: Path
+    ) -> None:
+        record = board.call("apply_patch", patch="*** Begin Patch\nnonsense\n*** End Patch")
+        assert record.outcome == "error" and "patch line 2" in record.text
+        assert not [event for event in board.events if isinstance(event, ApprovalAsked)]
+
+    def test_what_changed_since_it_was_read_is_refused(self, board: TestBoard, several: Path) -> None:
+        for name, data in (("a.txt", b"\xef\xbb\xbfone\r\n"), ("c.txt", b"three")):
+            board.call("read_file", path=name)
+            (several / name).write_bytes(b"one\nelse\n")
+            before = tree(several)
+            assert f"{name} was changed on disk since" in failed(board.call("apply_patch", patch=SEVERAL))
+            assert tree(several) == before
+            (several / name).write_bytes(data)
+        ok(board.call("apply_patch", patch=SEVERAL))
+        ok(board.call("apply_patch", patch=patch("*** Update File: a.txt", "-1", "+2")))
+
+    def test_what_was_approved_is_what_is_changed(self, pegboard_board: Make, several: Path) -> None:
+        board = pegboard_board(tools=TOOLS, answers="person")
+
+        async def ask_change_answer(name: str) -> Record:
+            call = asyncio.ensure_future(board.agent.call("apply_patch", {"patch": SEVERAL}, "person"))
+            async for event in board.agent.events(since=board.events[-1].seq or 0 if board.events else 0):
+                if isinstance(event, ApprovalAsked):
+                    write(several, name, b"\0\1\2\3" if name == "d.bin" else b"two\none\n")
+                    await board.agent.send(port.Answer(id=event.id, granted=True))
+                    break
+            return await call
+
+        for name in ("c.txt", "b.txt", "d.bin", "new/n.txt"):
+            before = tree(several)
+            text = failed(board.run(ask_change_answer(name)))
+            assert "was changed while you were asked" in text or "exists already" in text, text
+            after = tree(several)
+            assert after.pop(str(several / name))[1] != before.pop(str(several / name), ("", "", 0))[1]
+            after.pop(str(several / "new"), None)
+            assert after == before
+            write(several, name, {"c.txt": b"three", "b.txt": b"two\n", "d.bin": b"\0\1\2"}.get(name, b""))
+
+
+class TestAllOrNothing:
+    """A failure at each write step: all is as it was."""
+
+    STEPS = 6
+
+    @pytest.mark.parametrize("step", range(STEPS))
+    @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), ToolError("It broke.")])
+    def test_a_failure_at_any_step_puts_everything_back(
+        self, board: TestBoard, several: Path, monkeypatch: pytest.MonkeyPatch, step: int, error: Exception
+    ) -> None:
+        looks = Countdown(Writer._last_look, step, error)
+        monkeypatch.setattr(Writer, "_last_look", lambda *given: looks(*given))
+        before = tree(several)
+        text = failed(board.call("apply_patch", patch=SEVERAL))
+        assert tree(several) == before
+        assert ("What had been changed before was put back: nothing is changed." in text) == (step > 0)
+        assert records.load(board.session.folder, "c1") is None  # there is nothing to undo
+        monkeypatch.undo()
+        ok(board.call("apply_patch", patch=SEVERAL))
+
+    @pytest.mark.parametrize("step", range(1, STEPS))
+    def test_a_call_that_is_stopped_between_two_files_puts_everything_back(
+        self, board: TestBoard, several: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    ) -> None:
+        here, go_on = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            here.set()
+            assert go_on.wait(10)
+
+        looks = Countdown(Writer._last_look, step, wait)
+        monkeypatch.setattr(Writer, "_last_look", lambda *given: looks(*given))
+
+        async def stopped() -> Record:
+            call = asyncio.ensure_future(board.agent.call("apply_patch", {"patch": SEVERAL}, "program"))
+            await asyncio.to_thread(here.wait, 10)
+            await board.agent.send(port.Cancel())
+            go_on.set()
+            return await call
+
+        before = tree(several)
+        record = board.run(stopped())
+        assert (record.outcome, record.why) == ("interrupted", "person")
+        assert "was put back: nothing is changed" in record.text
+        assert tree(several) == before
+
+    def test_what_cannot_be_put_back_is_told(
+        self, board: TestBoard, several: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def meddle() -> None:
+            write(several, "a.txt", "mine now\n")
+            raise OSError(errno.EIO, "Input/output error")
+
+        looks = Countdown(Writer._last_look, 2, meddle)
+        monkeypatch.setattr(Writer, "_last_look", lambda *given: looks(*given))
+        text = failed(board.call("apply_patch", patch=SEVERAL))
+        assert "a.txt was changed since" in text and "a.txt stays changed" in text
+        assert (several / "a.txt").read_bytes() == b"mine now\n"
+        assert not (several / "new").exists() and (several / "c.txt").read_bytes() == b"three"
+
+    def test_a_full_disk_leaves_no_temporary_file(
+        self, board: TestBoard, several: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        syncs = Countdown(os.fsync, 2, OSError(errno.ENOSPC, "No space left on device"))
+        monkeypatch.setattr(atomic.os, "fsync", syncs)
+        before = tree(several)
+        assert "The disk is full" in failed(board.call("apply_patch", patch=SEVERAL))
+        assert tree(several) == before
+
+
+class Countdown:
+    """A function that goes wrong once, at the call with this number, and works before and after."""
+
+    def __init__(self, function: Callable[..., Any], number: int, wrong: Exception | Callable[[], None]) -> None:
+        self.left = number
+        self._function = function
+        self._wrong = wrong
+
+    def __call__(self, *given: Any) -> Any:
+        self.left -= 1
+        if self.left == -1:
+            if isinstance(self._wrong, Exception):
+                raise self._wrong
+            self._wrong()
+        return self._function(*given)

@@ -1,0 +1,124 @@
+"""`code_test`: run the tests, and say which failed."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import msgspec
+from pegboard.calls import Result
+from pegboard.context import Context
+from pegboard.declaration import tool
+from pegboard.touches import Lists, Reads
+
+from pegboard_tools_dev.detect import detected
+from pegboard_tools_dev.fitting import fitted, kind_of
+from pegboard_tools_dev.project import Project
+from pegboard_tools_dev.reading import Failure, read
+from pegboard_tools_dev.running import TIMEOUT_ALIASES, Ends, Timeout, judged, preview, run, settings_of, told
+from pegboard_tools_dev.settings import argv_of
+from pegboard_tools_dev.targets import file_part, place_to_run, targets
+
+
+class Tested(msgspec.Struct, frozen=True, kw_only=True):
+    """What programs get of a test run. Counts are null where the test program does not say. failures: at most 200, the
+    first with up to 8,000 characters of its text. exit_code is null when a signal ended it, which `signal` names."""
+
+    passed: int | None
+    failed: int | None
+    skipped: int | None
+    failures: list[Failure]
+    command: str
+    exit_code: int | None
+    signal: str | None
+
+
+def _touches(arguments: Any, ctx: Context) -> Iterator[tuple[Literal["read", "run"], str]]:
+    """The command line, found out from settings and files; and of `file::test` the file."""
+    paths = paths_of(arguments.path)
+    for path in paths:
+        if file_part(path) != path:
+            yield "read", file_part(path)
+    cwd = place_to_run(ctx.workspace, arguments.cwd)
+    where = targets(ctx.workspace, paths, cwd)
+    project = Project(ctx.workspace, cwd)
+    configured = settings_of(ctx).test_cmd
+    argv = detected("test", project) if configured is None else argv_of(configured)
+    yield "run", shlex.join(fitted(argv, project, where, arguments.filter))
+
+
+def paths_of(path: str | list[str] | None) -> list[str]:
+    """One path, several or none, as a list."""
+    return [path] if isinstance(path, str) else path or []
+
+
+@tool(
+    touches=_touches,
+    permission="bash",
+    category="exec",
+    verb="Test",
+    aliases=["run_tests", "test"],
+    param_aliases={
+        **TIMEOUT_ALIASES,
+        "paths": "path",
+        "file": "path",
+        "files": "path",
+        "file_path": "path",
+        "filePath": "path",
+        "target": "path",
+        "pattern": "filter",
+        "test_name": "filter",
+        "testName": "filter",
+        "name": "filter",
+        "keyword": "filter",
+        "k": "filter",
+        "workdir": "cwd",
+    },
+    short="run the tests",
+    key_arg="path",
+    echo=True,
+    pages=True,
+    keep="ends",
+    preview=preview,
+    examples=[
+        "execute the test suite",
+        "run all tests",
+        "run the unit tests",
+        "do the tests pass",
+        "are the tests green",
+        "which tests fail",
+        "test {path}",
+        "run the tests in {path}",
+        "execute pytest for {path}",
+        "pytest {path}",
+        "do the tests in {path} pass",
+        "run the tests called {filter}",
+    ],
+)
+async def code_test(
+    ctx: Context,
+    path: Annotated[str | list[str] | None, Reads("Test files or folders, or file::test; default: all")] = None,
+    filter: Annotated[str, msgspec.Meta(description="Only tests with this in their name", min_length=1)] | None = None,
+    timeout: Timeout | None = None,
+    cwd: Annotated[str, Lists("Folder of the project")] = ".",
+) -> Result:
+    """Run the project's tests and get counts and failures; for this rather than bash."""
+    ends = Ends()
+    done = await run(ctx, cwd, timeout, ends.take)
+    argv = judged(ctx)
+    report = await asyncio.to_thread(read, kind_of(argv), ends.text())
+    notes = [report.counts] if report.counts else []
+    if report.passed == report.failed == report.skipped == 0:
+        notes.append("no tests were found; test_cmd under [dev] sets another command")
+    data = Tested(
+        passed=report.passed,
+        failed=report.failed,
+        skipped=report.skipped,
+        failures=report.failures,
+        command=shlex.join(argv),
+        exit_code=done.exit_code,
+        signal=done.signal,
+    )
+    return Result(text=told(argv, cwd, ctx.output.close().text, done, notes), data=data)

@@ -1,0 +1,200 @@
+"""`bg`: commands in the background, which outlive the call and the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+from pegboard.calls import Result
+from pegboard.context import Context
+from pegboard.declaration import tool
+from pegboard.errors import ToolError
+from pegboard.kit.jobs import Job, described
+from pegboard.kit.process import shell_argv
+from pegboard.touches import Lists, Runs
+
+from pegboard_tools_exec.program import DEFAULT_MS, LONGEST_MS, milliseconds
+
+Action = Literal["start", "list", "output", "wait", "cancel"]
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """A job for programs. exit_code is null while it runs, and when a signal ended it, which `signal` names."""
+
+    id: str
+    command: str
+    state: str
+    exit_code: int | None
+    signal: str | None
+    keep: bool
+    pid: int | None
+    output: str
+    next: int | None = None
+
+
+class States(msgspec.Struct, frozen=True, kw_only=True):
+    """Every job of the session."""
+
+    jobs: list[State]
+
+
+def _ends(arguments: Any) -> Iterator[tuple[Literal["state"], str]]:
+    """Cancelling changes something; looking does not. What start would run, its annotation says."""
+    if arguments.action == "cancel":
+        yield "state", f"job {arguments.id}"
+
+
+def _summary(arguments: dict[str, Any]) -> str:
+    action = arguments.get("action", "list")
+    what = arguments.get("command" if action == "start" else "id") or ""
+    return f"{action} {what}".rstrip()
+
+
+@tool(
+    touches=_ends,
+    aliases=[
+        ("BashOutput", {"action": "output"}),
+        ("bash_output", {"action": "output"}),
+        ("KillShell", {"action": "cancel"}),
+        ("KillBash", {"action": "cancel"}),
+        ("kill_shell", {"action": "cancel"}),
+    ],
+    param_aliases={
+        "cmd": "command",
+        "job": "id",
+        "job_id": "id",
+        "jobId": "id",
+        "shell_id": "id",
+        "shellId": "id",
+        "bash_id": "id",
+        "bashId": "id",
+        "workdir": "cwd",
+        "cursor": "since",
+        "offset": "since",
+        "timeout_ms": "timeout",
+        "timeoutMs": "timeout",
+        "timeout_s": ("timeout", milliseconds),
+    },
+    category="exec",
+    verb="Job",
+    short="commands in the background",
+    summary=_summary,
+    key_arg="command",
+    echo=True,
+    pages=True,
+    examples=[
+        "start {command} in the background",
+        "keep {command} running in the background",
+        "launch {command} as a background job",
+        "which background jobs are there",
+        "list the background jobs",
+    ],
+)
+async def bg(
+    ctx: Context,
+    action: Action = "list",
+    command: Annotated[str | None, Runs("start: command line, run by bash")] = None,
+    id: Annotated[str | None, Meta(description="output, wait, cancel: the job, such as j1")] = None,
+    since: Annotated[int, Meta(description="output, wait: go on at this byte, as the last answer said", ge=0)] = 0,
+    timeout: Annotated[int, Meta(description="wait: milliseconds at most", ge=1, le=LONGEST_MS)] = DEFAULT_MS,
+    keep: Annotated[bool, Meta(description="start: go on when Pegboard ends")] = False,
+    cwd: Annotated[str | None, Lists("start: folder to run in")] = None,
+) -> Result:
+    """Commands in the background (servers, long builds): start one and go on; look at its output or end it later. What ends
+    soon, run with bash."""
+    if action == "list":
+        return _list(ctx)
+    if action == "start":
+        return await _start(ctx, command, cwd, keep)
+    if command is not None:
+        raise ToolError(f"command is for action=start; nothing was started. For action={action} name the job by id.")
+    if id is None:
+        raise ToolError(f"action={action} needs the job's id; nothing was done. {_there(ctx)}")
+    match action:
+        case "output":
+            return _output(ctx, id, since)
+        case "wait":
+            return await _wait(ctx, id, since, timeout / 1000)
+        case _:
+            return await _cancel(ctx, id)
+
+
+def _list(ctx: Context) -> Result:
+    jobs = ctx.jobs.all()
+    for job in jobs:
+        ctx.jobs.tell(job)
+    lines = [
+        f"{job.id}  {described(job)}{' (kept)' if job.keep and not job.over else ''}: {_line(job)}" for job in jobs
+    ]
+    return Result(text="\n".join(lines) or "(no jobs)", data=States(jobs=[_data(job) for job in jobs]))
+
+
+async def _start(ctx: Context, command: str | None, cwd: str | None, keep: bool) -> Result:
+    if not command:
+        raise ToolError("action=start needs a command; nothing was started.")
+    job = await ctx.jobs.start(shell_argv(command, ctx.config.shell), label=command, cwd=cwd or ".", keep=keep)
+    lasts = "it goes on when Pegboard ends" if keep else "it ends when Pegboard does"
+    text = f"started as job {job.id} (process {job.pid}); {lasts}. action=output, wait or cancel with id={job.id}."
+    return Result(text=text, data=_data(job))
+
+
+def _output(ctx: Context, id: str, since: int) -> Result:
+    job = ctx.jobs.get(id)
+    piece = ctx.jobs.output(id, since)
+    return _shown(ctx, job, piece.text, piece.next, piece.more)
+
+
+async def _wait(ctx: Context, id: str, since: int, timeout: float) -> Result:
+    at = since
+
+    def take(data: bytes) -> None:
+        nonlocal at
+        at += len(data)
+        pass
+
+    job = await ctx.jobs.wait(id, timeout, since=since, each=take)
+    return _shown(ctx, job, ctx.output.close().text, at, more=False)
+
+
+async def _cancel(ctx: Context, id: str) -> Result:
+    was = ctx.jobs.get(id)
+    job = await ctx.jobs.cancel(id)
+    ctx.jobs.tell(job)
+    said = f"{id} was over already: {described(job)}" if was.over else f"{id}: {described(job)}"
+    return Result(text=f"{said}. Its output: {job.output}", data=_data(job))
+
+
+def _shown(ctx: Context, job: Job, text: str, at: int, more: bool) -> Result:
+    """Output, and below it how the job stands and where to go on."""
+    ctx.jobs.tell(job)
+    goes_on = f"; more: since={at}" if more else "" if job.over else f"; go on with since={at}"
+    cut = f"; the rest was not kept ({job.cut})" if job.cut and not more else ""
+    text = text if not text or text.endswith("\n") else f"{text}\n"
+    none = "" if text else "nothing printed; "
+    return Result(text=f"{text}({none}{job.id} {described(job)}{goes_on}{cut})", data=_data(job, at))
+
+
+def _data(job: Job, at: int | None = None) -> State:
+    return State(
+        id=job.id,
+        command=job.label,
+        state="cancelled" if job.cancelled and job.over else job.state,
+        exit_code=job.exit_code,
+        signal=job.signal,
+        keep=job.keep,
+        pid=job.pid,
+        output=job.output,
+        next=at,
+    )
+
+
+def _there(ctx: Context) -> str:
+    ids = [job.id for job in ctx.jobs.all()]
+    return f"There are {', '.join(ids[-20:])}." if ids else "There are none in this session."
+
+
+def _line(job: Job) -> str:
+    line = " ".join(job.label.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"

@@ -1,0 +1,208 @@
+"""Pushing a branch and making one: which refs would move, from where to where."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+import msgspec
+from pegboard.blocks import Block, Note, Text
+from pegboard.calls import Result
+from pegboard.errors import ToolError
+from pegboard.kit.names import shown
+
+from pegboard_tools_git.history import QUIET
+from pegboard_tools_git.places import hold, tip_files
+from pegboard_tools_git.repository import Repository
+from pegboard_tools_git.safely import Git, checked_ref
+from pegboard_tools_git.settings import WriteSettings
+
+_MOST_SHOWN = 20
+_SCP = re.compile(r"(?!.*://)[^/:]+:(?!:)")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+class Pushed(msgspec.Struct, frozen=True, kw_only=True):
+    """What programs get of git_push."""
+
+    remote: str
+    branch: str
+    hash: str
+    upstream: bool
+
+
+class Created(msgspec.Struct, frozen=True, kw_only=True):
+    """What programs get of git_branch_create."""
+
+    name: str
+    hash: str
+
+
+def addresses(repository: Repository, remote: str) -> list[str]:
+    """The addresses that the repository's configuration has for pushing to a remote, without passwords.
+
+    Raises:
+        ToolError: there is no such remote. Nothing was run.
+    """
+    values: dict[str, list[str]] = {"url": [], "pushurl": []}
+    for setting in repository.settings:
+        if setting.section == "remote" and setting.name == remote and setting.key in values and setting.value:
+            values[setting.key].append(setting.value)
+    found = values["pushurl"] or values["url"]
+    if not found or remote.startswith("-"):
+        names = sorted({shown(s.name) for s in repository.settings if s.section == "remote" and s.name})
+        raise ToolError(
+            f"there is no remote {remote!r} with an address. Nothing was pushed. Remotes: {', '.join(names) or 'none'}."
+        )
+    return [_without_password(shown(address)) for address in found]
+
+
+def _without_password(address: str) -> str:
+    """An address as it may be shown: of ssh the user stays, elsewhere a user may be a token."""
+    if protocol_of(address) == "ssh":
+        return re.sub(r"^([a-z+]+://[^/@:]*):[^/@]*@", r"\1@", address, flags=re.IGNORECASE)
+    return re.sub(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", r"\1", address, flags=re.IGNORECASE)
+
+
+def protocol_of(address: str) -> str:
+    """`https`, `ssh`, `file`, ...: how git would reach an address; `ext` and the like for other programs."""
+    if (scheme := re.match(r"([A-Za-z0-9][A-Za-z0-9+.-]*)://", address)) is not None:
+        name = scheme[1].lower()
+        return {"git+ssh": "ssh", "ssh+git": "ssh"}.get(name, name)
+    if (helper := re.match(r"([A-Za-z0-9][A-Za-z0-9+.-]*)::", address)) is not None:
+        return helper[1].lower()
+    return "ssh" if _SCP.match(address) and not _DRIVE.match(address) else "file"
+
+
+class _Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A push: the branch's ref and commit, and where it goes. `old`: the remote's, as last seen here; None if unknown."""
+
+    branch: str
+    ref: str
+    hash: str
+    urls: list[str]
+    old: str | None
+
+
+async def _plan(git: Git, remote: str, branch: str) -> _Plan:
+    addresses(git.repository, remote)
+    if not branch:
+        done = await git.run("symbolic-ref", "--quiet", "--short", "HEAD")
+        branch = os.fsdecode(done.stdout).strip()
+        if not branch:
+            raise ToolError("HEAD is detached, so there is no current branch. Nothing was pushed. Name the branch.")
+    checked_ref(branch)
+    ref = f"refs/heads/{branch}"
+    done = await git.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+    if done.exit_code != 0 or (await git.run("check-ref-format", ref)).exit_code != 0:
+        raise ToolError(f"there is no branch {branch!r} with a commit. Nothing was pushed. git_branch lists branches.")
+    urls = os.fsdecode(await git.out("remote", "get-url", "--push", "--all", "--", remote)).splitlines()
+    settings = git.ctx.settings if isinstance(git.ctx.settings, WriteSettings) else WriteSettings()
+    for url in urls:
+        _check_address(git, url, settings.push_protocols)
+    tracked = await git.run("rev-parse", "--verify", "--quiet", f"refs/remotes/{remote}/{branch}^{{commit}}")
+    old = tracked.stdout.decode("ascii", "replace").strip() if tracked.exit_code == 0 else None
+    return _Plan(branch=branch, ref=ref, hash=done.stdout.decode("ascii", "replace").strip(), urls=urls, old=old)
+
+
+def _check_address(git: Git, url: str, allowed: Sequence[str]) -> None:
+    protocol = protocol_of(url)
+    if protocol not in allowed:
+        raise ToolError(
+            f"{_without_password(shown(url))} is reached by {protocol!r}, which is not among `git-write.push_protocols` "
+            f"({', '.join(allowed)}). Nothing was pushed."
+        )
+    if protocol != "file":
+        return
+    path = re.sub(r"^file://[^/]*", "", url)
+    real = os.path.realpath(os.path.join(git.repository.top, path))
+    if f"{real}/".startswith(f"{git.ctx.workspace.root.rstrip('/')}/"):
+        raise ToolError(
+            f"{shown(url)} lies in the workspace: what it holds may have come with a clone, and its hooks would be run. "
+            "Nothing was pushed. Ask the person to push."
+        )
+    if os.path.exists(real) and hasattr(os, "geteuid") and os.stat(real).st_uid not in (os.geteuid(), 0):
+        raise ToolError(f"{shown(url)} belongs to another user, whose hooks would be run. Nothing was pushed.")
+
+
+async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -> list[Block]:
+    """Which ref moves from where to where, and the commits that go."""
+    plan = await _plan(git, remote, branch)
+    hold(git.ctx, [f"{git.repository.common}/config", *tip_files(git.repository, plan.branch)])
+    wanted = f"{plan.old}..{plan.hash}" if plan.old else plan.hash
+    exclude = [] if plan.old else ["--not", f"--remotes={remote}"]
+    form = "--format=tformat:%h %s"
+    listed = await git.out("log", *QUIET, form, f"--max-count={_MOST_SHOWN + 1}", wanted, *exclude, "--")
+    commits = shown(os.fsdecode(listed)).splitlines()
+    count = (await git.out("rev-list", "--count", wanted, *exclude, "--")).decode().strip()
+    was = f"{plan.old[:7]} (as last seen)" if plan.old else "not seen there yet"
+    lines = [f"{plan.branch} {plan.hash[:7]} -> {remote}/{plan.branch}, {was}"]
+    lines += [f"to {_without_password(shown(url))}" for url in plan.urls]
+    lines.append(f"{count} commits ahead:" if count != "1" else "1 commit ahead:")
+    lines += commits[:_MOST_SHOWN] + (["..."] if len(commits) > _MOST_SHOWN else [])
+    blocks: list[Block] = [Text(title="would be pushed", text="\n".join(lines))]
+    if set_upstream:
+        blocks.append(Note(text=f"{plan.branch} will follow {remote}/{plan.branch}"))
+    return blocks
+
+
+async def push(git: Git, remote: str, branch: str, set_upstream: bool) -> Result:
+    """Push one branch under its own name."""
+    settings = git.ctx.settings if isinstance(git.ctx.settings, WriteSettings) else WriteSettings()
+    async with git.ctx.commit() as files:
+        files.check_shown()
+        plan = await _plan(git, remote, branch)
+        options = ["--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"]
+        protocols = ":".join(settings.push_protocols)
+        done = await git.run("push", *options, "--", remote, f"{plan.hash}:{plan.ref}", protocols=protocols)
+        if done.exit_code != 0:
+            said = "\n".join(line for line in shown(os.fsdecode(done.stdout)).splitlines() if line.startswith("!"))
+            text = str(git.failed(done, f"{said}\nThe remote was not changed.".strip()))
+            for url in plan.urls:
+                text = text.replace(shown(url), _without_password(shown(url)))
+            raise ToolError(text)
+        if set_upstream:
+            await _follow(git, plan.branch, remote)
+    new = plan.old != plan.hash
+    moved = f"{plan.old[:7] if plan.old else 'new'} -> {plan.hash[:7]}" if new else "was up to date already"
+    text = f"Pushed {plan.branch} to {remote}: {moved}"
+    if set_upstream:
+        text += f"\n{plan.branch} follows {remote}/{plan.branch}"
+    return Result(text=text, data=Pushed(remote=remote, branch=plan.branch, hash=plan.hash, upstream=set_upstream))
+
+
+async def _follow(git: Git, branch: str, remote: str) -> None:
+    """Write the upstream into the repository's own configuration: the one that git itself sees is a stand-in."""
+    file = f"{git.repository.common}/config"
+    for key, value in (("remote", remote), ("merge", f"refs/heads/{branch}")):
+        done = await git.run("config", "--file", file, "--replace-all", f"branch.{branch}.{key}", value)
+        if done.exit_code != 0:
+            raise git.failed(done, f"{branch} was pushed, and does not follow {remote}/{branch}. Do not push again.")
+
+
+async def preview_branch(git: Git, name: str, start: str) -> list[Block]:
+    """Which branch would be made, and where."""
+    full = await _start(git, name, start)
+    subject = shown(os.fsdecode(await git.out("log", *QUIET, "--max-count=1", "--format=%s", full, "--"))).strip()
+    return [Text(title="would be made", text=f"branch {name} at {full[:7]} {subject}")]
+
+
+async def _start(git: Git, name: str, start: str) -> str:
+    """The commit a new branch begins at."""
+    if name.startswith("-") or (await git.run("check-ref-format", "--branch", name)).exit_code != 0:
+        raise ToolError(f"{name!r} is no name for a branch. Nothing was made.")
+    done = await git.run("rev-parse", "--verify", f"{checked_ref(start)}^{{commit}}")
+    if done.exit_code != 0:
+        raise git.failed(done, "No branch was made.")
+    return done.stdout.decode("ascii", "replace").strip()
+
+
+async def create(git: Git, name: str, start: str) -> Result:
+    """Make the branch. The work tree stays as it is."""
+    async with git.ctx.commit():
+        full = await _start(git, name, start)
+        done = await git.run("branch", "--no-track", "--", name, full)
+        if done.exit_code != 0:
+            raise git.failed(done, "No branch was made.")
+    return Result(text=f"Made the branch {name} at {full[:7]}.", data=Created(name=name, hash=full))

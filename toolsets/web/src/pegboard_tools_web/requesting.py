@@ -1,0 +1,173 @@
+"""`http_request`: one HTTP request, and its reply as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import msgspec
+from pegboard.calls import Result, Touch
+from pegboard.context import Context
+from pegboard.declaration import tool
+from pegboard.kit.aside import apart
+from pegboard.kit.caps import Caps, head_of
+from pegboard.kit.net import parse
+from pegboard.touches import Fetches
+
+from pegboard_tools_web.asking import READING, Header
+from pegboard_tools_web.client import Reply, request
+from pegboard_tools_web.converting.kinds import kind_of, parsed
+from pegboard_tools_web.outside import untrusted
+from pegboard_tools_web.settings import Settings
+
+_TOLD = frozenset(
+    {"accept-ranges", "allow", "cache-control", "content-disposition", "content-language", "content-length"}
+    | {"content-range", "content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "server"}
+    | {"www-authenticate"}
+)
+"""Headers that a model is told; `data` has them all."""
+_LONGEST_HEADER = 300
+_NEVER_TEXT = ("image/", "audio/", "video/", "font/")
+
+
+class Replied(msgspec.Struct, frozen=True, kw_only=True):
+    """What programs get of a reply. bytes: of the body, unpacked, as far as it was taken."""
+
+    status: int
+    reason: str
+    url: str
+    headers: list[Header]
+    bytes: int
+
+
+class CutReply(Replied, frozen=True, kw_only=True):
+    """The text holds less than the body."""
+
+    @property
+    def truncated(self) -> bool:
+        """Read by the road: the model got less than there is."""
+        return True
+
+
+def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
+    """Every method but GET and HEAD may change something there, and a body is sent whatever the method. What will be
+    refused by its URL alone is refused now: nobody is asked about it."""
+    if arguments.method not in READING or arguments.body:
+        (ctx.settings or Settings()).net.policy.check(parse(arguments.url))
+        yield Touch("net", arguments.url, sends=True)
+
+
+@tool(
+    effect="side_effecting",
+    touches=_sending,
+    overlap="parallel",
+    param_aliases={
+        "uri": "url",
+        "data": "body",
+        "content": "body",
+        "timeout_s": "timeout",
+        "timeout_seconds": "timeout",
+        "timeout_ms": ("timeout", lambda ms: float(ms) / 1000),
+        "timeoutMs": ("timeout", lambda ms: float(ms) / 1000),
+    },
+    category="web",
+    glyph="⇄",
+    verb="Request",
+    short="make an HTTP request",
+    key_arg="url",
+    pages=True,
+    examples=[
+        "send a {method} request to {url}",
+        "make a {method} request to {url}",
+        "make an HTTP request to {url}",
+        "{method} {url} with the body {body}",
+        "post {body} to {url}",
+        "put {body} to {url}",
+        "call the API at {url} with {method}",
+        "which status code does {url} return",
+        "which response headers does {url} send",
+        "check the HTTP status of {url}",
+    ],
+)
+async def http_request(
+    url: Annotated[str, Fetches("http or https")],
+    ctx: Context,
+    method: Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"] = "GET",
+    headers: Annotated[dict[str, str] | None, msgspec.Meta(description="As {name: value}, e.g. Range")] = None,
+    body: Annotated[str | None, msgspec.Meta(description="JSON or text, sent as it is")] = None,
+    timeout: Annotated[float, msgspec.Meta(description="Seconds; default 30", gt=0, le=600)] | None = None,
+) -> Result:
+    """Make an HTTP request; the reply as it came, with status and headers. For APIs; to read a page use web_fetch."""
+    settings: Settings = ctx.settings or Settings()
+    given = list((headers or {}).items())
+    sent = body.encode() if body is not None else None
+    if sent and not any(name.lower() == "content-type" for name, _ in given):
+        given.append(("Content-Type", _type_of(sent)))
+    reply = await request(settings, method, url, headers=given, body=sent, timeout=timeout)
+    return _result(reply, await apart(partial(_text, reply)), method, ctx.output.caps)
+
+
+def _result(reply: Reply, text: str | None, method: str, caps: Caps) -> Result:
+    """Status and URL are ours; everything else is the server's, and marked so. `text`: the body, None: it is binary."""
+    top = [f"HTTP {reply.status}", _short(reply.url)]
+    if reply.hops:
+        top.append(f"(redirected from {_short(reply.hops[0])})")
+    if reply.note:
+        top.append(f"({reply.note})")
+    told = [f"status: {reply.status} {_short(reply.reason)}".rstrip()]
+    told += [f"{name.lower()}: {_short(value)}" for name, value in reply.headers if name.lower() in _TOLD]
+    head = head_of("\n".join(told), caps.halved())
+    source = reply.url.partition("?")[0]
+    frame = "\n".join([*top, untrusted(head, source)])
+    shown = "" if text is None else head_of(text, caps.less(frame + " " * 200, lines=frame.count("\n") + 6))
+    parts, cut = [head], reply.truncated
+    if text is None:
+        parts.append(f"\n(binary: {len(reply.body):,} bytes{_kind(reply)}; not shown)")
+    elif shown:
+        parts.append("\n" + shown)
+    elif method != "HEAD":
+        parts.append("\n(no body)")
+    said = [*top, untrusted("\n".join(parts), source)]
+    if text is not None and len(shown) < len(text):
+        cut = True
+        said.append(f"(cut: {len(shown):,} of {len(text):,} chars shown; a Range header asks for another part)")
+    elif reply.truncated:
+        said.append(f"(cut: the body is longer than the {len(reply.body):,} bytes that were taken)")
+    kind = CutReply if cut else Replied
+    data = kind(status=reply.status, reason=reply.reason, url=reply.url, headers=reply.headers, bytes=len(reply.body))
+    return Result(text="\n".join(said), data=data)
+
+
+def _type_of(body: bytes) -> str:
+    """The Content-Type of a body that came without one."""
+    if body.lstrip()[:1] in (b"{", b"["):
+        try:
+            msgspec.json.decode(body)
+        except msgspec.DecodeError:
+            pass
+        else:
+            return "application/json"
+    return "text/plain; charset=utf-8"
+
+
+def _text(reply: Reply) -> str | None:
+    """The body as text, as it came; None: it is none. A type that is not known is text if it looks like text."""
+    from pegboard_tools_web.converting.charset import decode
+
+    main, charset = parsed(reply.header("content-type"))
+    kind = kind_of(main, reply.body)
+    if kind is None and not main.startswith(_NEVER_TEXT):
+        kind = kind_of("", reply.body)
+    return None if kind in (None, "pdf") else decode(reply.body, charset)[0]
+
+
+def _kind(reply: Reply) -> str:
+    kind = parsed(reply.header("content-type"))[0]
+    return f", {_short(kind)}" if kind else ""
+
+
+def _short(text: str) -> str:
+    """One line of a sensible length."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_HEADER else line[:_LONGEST_HEADER] + "..."
