@@ -27,8 +27,7 @@ would take was not kept. command: a program ran, and what that changed is not fo
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A call, or an undo, in the list. `undoes`: what an undo took back. `why`: the state in words, where there is more to
-    say. `when`: seconds since 1970; of a command, those of the change before it. `in_the_way`: files that were changed since.
-    """
+    say. `when`: seconds since 1970; of a command, those of the change before it. `in_the_way`: files changed since."""
 
     session: str
     id: str

@@ -505,6 +505,6 @@ TestEdits.settings = settings(
     max_examples=20,
     stateful_step_count=12,
     deadline=None,
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink a failure takes minutes: say Phase.shrink for that
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking takes minutes: add it when there is a failure
     suppress_health_check=list(HealthCheck),
 )

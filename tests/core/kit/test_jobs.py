@@ -327,6 +327,22 @@ async def test_a_character_that_is_half_there_goes_with_the_rest_of_it(session: 
         assert (sink.close().text, jobs.output(job.id).text) == ("a", "é")
 
 
+@linux
+async def test_handing_over_leaves_no_descriptor_open_and_nothing_to_do_for_the_loop(session: Path) -> None:
+    async with opened(session) as jobs:
+        await begin(jobs, "true")
+        await jobs.wait("j1", 10)
+        before = len(os.listdir("/proc/self/fd"))
+        started = process.begin(line("exec sleep 0.3"))
+        assert await started.outlasts(0.1)
+        job = jobs.adopt(started, label="x")
+        assert job is not None
+        busy = time.process_time()
+        await asyncio.to_thread(jobs._own[job.id].done.wait, 10)
+        assert time.process_time() - busy < 0.1
+        assert len(os.listdir("/proc/self/fd")) == before
+
+
 async def test_one_that_ends_in_time_is_not_handed_over() -> None:
     started = process.begin(line("echo hi; exit 3"))
     assert not await started.outlasts(10)
@@ -469,13 +485,13 @@ async def test_a_process_that_got_the_number_of_one_that_is_gone_is_never_signal
             Who(pid=innocent.pid, born=str(int(Who.of(innocent.pid).born) - 5), boot=Who.of(1).boot),
             msgspec.structs.replace(Who.of(innocent.pid), boot="another"),
         ):
-            entry.owner = Who(pid=2**22, born="1", boot=child.boot)
-            entry.child, entry.mark = child, "0123456789abcdef"
-            store.write(entry)
-            async with opened(session) as jobs:
-                assert jobs.get("j1").state == "lost"
-                await jobs.cancel("j1")
-            assert innocent.poll() is None
+            for owner in (Who(pid=2**22, born="1", boot=child.boot), child):
+                entry.owner, entry.child, entry.mark = owner, child, "0123456789abcdef"
+                store.write(entry)
+                async with opened(session) as jobs:
+                    assert jobs.get("j1").state == "lost"
+                    await jobs.cancel("j1")
+                assert innocent.poll() is None
     finally:
         innocent.kill()
         innocent.wait()

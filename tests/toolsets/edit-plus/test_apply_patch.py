@@ -406,6 +406,7 @@ class TestFiles:
             (["*** Update File: b.txt", "*** Move to: b.txt"], "b.txt exists already"),
             (["*** Delete File: b.txt", "*** Add File: n", "*** Add File: n"], "line 4: n is in the patch twice (first on "),
             (["*** Add File: n", "+x", "*** Add File: ./n", "+y"], "n is in the patch twice"),
+            (["*** Update File: b.txt", "*** Move to: n", "*** Add File: n"], "n is in the patch twice"),
             (["*** Delete File: a.txt", "*** Update File: folder/../a.txt", "-one"], "a.txt is in the patch twice"),
             (["*** Update File: to-b", "*** Move to: n"], "is a link; move the file it leads to"),
             (["*** Update File: readonly", "-x"], "readonly is read-only"),

@@ -15,6 +15,7 @@ from pegboard import Context, Reads, Writes, tool
 from pegboard.calls import Deny, Record
 from pegboard.events import CallStarted, Seen
 from pegboard.kit.caps import Caps
+from pegboard.kit.reading import read_shown
 from pegboard.kit.shares import level, shares
 from pegboard.testing.bench import TestBoard
 from pegboard.tooling import BadTool, Tool
@@ -69,7 +70,7 @@ def test_reads_overlap_and_blocks_come_in_the_order_of_the_call(
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(f"text of {name}\n")
     b_is_read = threading.Event()
-    real = reading.read_shown
+    real = read_shown
 
     def waiting(workspace: Any, path: str, **rest: Any) -> Any:
         if path == "a.txt":  # the first is done last: it waits until the second has been read

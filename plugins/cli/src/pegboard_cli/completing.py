@@ -74,8 +74,8 @@ def undo_ids(root: str | None, session: str | None) -> Found:
     found, _ = find_root(root)
     store = state_folder(os.environ) / "sessions"
     logs = [source for source in sources(store, found, NEWEST) if session in (None, source[0].name)]
-    ids = {entry.id: entry.summary or entry.tool for entry in listed(logs, Workspace(found)) if entry.state != "command"}
-    return list(ids.items())[:NEWEST]
+    entries = (entry for entry in listed(logs, Workspace(found)) if entry.state != "command")
+    return list({entry.id: entry.summary or entry.tool for entry in entries}.items())[:NEWEST]
 
 
 def only_calls(folder: str) -> bool:

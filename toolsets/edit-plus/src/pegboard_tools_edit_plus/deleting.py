@@ -74,7 +74,7 @@ def _walked(ctx: Context, pattern: str, hidden: bool, ignored: bool) -> Iterator
     text = pattern.removeprefix(ctx.workspace.root.rstrip("/") + "/")
     if text.endswith("/"):
         raise ToolError(f'"{pattern}" names folders, and only files are deleted. Nothing was deleted.')
-    only = PathGlob(f"\\{text}" if text.startswith("!") else text, hidden=hidden, anywhere=False)
+    only = PathGlob(f"\\{text}" if text.startswith("!") else text, hidden=hidden, anywhere=True)
     place = narrowed(
         ground(ctx.workspace, ".", "list", require_git=ctx.config.search.require_git), only, ignored=ignored
     )

@@ -152,7 +152,7 @@ async def _wait(ctx: Context, id: str, since: int, timeout: float) -> Result:
     def take(data: bytes) -> None:
         nonlocal at
         at += len(data)
-        pass
+        ctx.output.feed("stdout", data)
 
     job = await ctx.jobs.wait(id, timeout, since=since, each=take)
     return _shown(ctx, job, ctx.output.close().text, at, more=False)

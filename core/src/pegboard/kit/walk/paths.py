@@ -9,8 +9,7 @@ from pegboard.errors import ToolError
 from pegboard.kit.refusals import escape_error
 from pegboard.kit.walk.globs import expand, literal, path_regex, quoted
 
-
-_NOT_PLAIN = re.compile(r"(\[[A-Za-z]{2}\])|\\.|\[.*\]|[^A-Za-z0-9._*-]+", re.DOTALL)
+_NOT_PLAIN = re.compile(r"(\[[A-Za-z]{2}\])|\\.|\[.*\]|[^A-Za-z0-9._*-]", re.DOTALL)
 """What a plain pattern does without; a choice of two letters (group 1) it may have."""
 
 

@@ -1,0 +1,105 @@
+"""Undoing several changes: looked at as a whole first, all or none, and put back when it fails."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pegboard.errors import DoorError, Interrupted
+from pegboard.kit.undo import View, all_or_none, undo_all
+from pegboard.kit.workspace import Workspace
+from pegboard.kit.writer import Writer
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "a.txt").write_bytes(b"one\n")
+    (tmp_path / "b.txt").write_bytes(b"two\n")
+    return tmp_path
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_view_undoes_without_writing(root: Path) -> None:
+    workspace, writer = Workspace(str(root)), Writer(Workspace(str(root)))
+    first, second = writer.write("a.txt", b"1\n"), writer.write("a.txt", b"2\n")
+    view = View(workspace)
+    assert view.undo([first]) == {"a.txt": "a.txt was changed since."}
+    assert view.undo([second], keep=False) == {} and view.undo([first]) != {}, "it was not kept"
+    assert view.undo([second]) == {} and view.undo([first]) == {}
+    assert contents(root)["a.txt"] == b"2\n"
+    undo_all(workspace, Writer(workspace), [first, second])
+    assert contents(root)["a.txt"] == b"one\n"
+
+
+def test_every_file_in_the_way_is_named_and_none_is_touched(root: Path) -> None:
+    workspace, writer = Workspace(str(root)), Writer(Workspace(str(root)))
+    writer.write("a.txt", b"1\n")
+    writer.remove("b.txt")
+    writer.write("n/c.txt", b"c\n")
+    writer.write("d.txt", b"d\n")
+    (root / "a.txt").write_bytes(b"3\n")
+    (root / "b.txt").write_bytes(b"again\n")
+    (root / "n/c.txt").unlink()
+    before = contents(root)
+    with pytest.raises(DoorError) as caught:
+        undo_all(workspace, Writer(workspace), writer.changes)
+    assert str(caught.value) == (
+        "a.txt was changed since. b.txt exists again. n/c.txt is not there any more. Nothing was changed."
+    )
+    assert contents(root) == before
+
+
+@pytest.mark.parametrize("over", ["a.txt", "b.txt"])
+def test_a_moved_file_needs_both_its_names(root: Path, over: str) -> None:
+    workspace, writer = Workspace(str(root)), Writer(Workspace(str(root)))
+    change = writer.move("a.txt", "m.txt", b"moved\n")
+    if over == "a.txt":
+        (root / "a.txt").write_bytes(b"mine\n")
+        problem = {"m.txt": "a.txt, from where m.txt was moved, exists again."}
+    else:
+        (root / "m.txt").write_bytes(b"mine\n")
+        problem = {"m.txt": "m.txt was changed since."}
+    assert View(workspace).undo([change]) == problem
+
+
+def test_a_link_that_leads_elsewhere_by_now_is_in_the_way(root: Path) -> None:
+    workspace = Workspace(str(root))
+    (root / "link").symlink_to("a.txt")
+    removed = Writer(workspace).remove("link")
+    (made,) = undo_all(workspace, Writer(workspace), [removed])
+    (root / "link").unlink()
+    (root / "link").symlink_to("b.txt")
+    assert View(workspace).undo([made]) == {"link": "link was changed since."}
+    assert os.readlink(root / "link") == "b.txt"
+
+
+def test_what_is_stopped_half_way_is_put_back_though_its_writer_may_not_write(root: Path) -> None:
+    workspace, before, alive = Workspace(str(root)), contents(root), [True]
+
+    def check() -> None:
+        if not alive:
+            raise Interrupted("person", "stopped")
+
+    writer = Writer(workspace, alive=check)
+    with pytest.raises(Interrupted), all_or_none(workspace, writer):
+        writer.write("a.txt", b"1\n")
+        writer.move("b.txt", "new/b.txt")
+        alive.clear()
+        writer.write("c.txt", b"3\n")
+    assert contents(root) == before and not (root / "new").exists()
+    assert writer.changes == [] and list(writer.seen(lambda path: None)) == [], "nothing of it is written down"
+
+
+def test_what_was_done_before_stays(root: Path) -> None:
+    workspace = Workspace(str(root))
+    writer = Writer(workspace)
+    writer.write("a.txt", b"1\n")
+    with pytest.raises(ValueError), all_or_none(workspace, writer):
+        writer.write("b.txt", b"2\n")
+        raise ValueError
+    assert contents(root) == {"a.txt": b"1\n", "b.txt": b"two\n"}
+    assert [change.path for change in writer.changes] == ["a.txt"]
