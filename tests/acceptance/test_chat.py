@@ -86,7 +86,7 @@ def is_gone(pid: int) -> bool:
 def test_the_header_names_what_answers_and_the_sets_that_loaded(cli: Any) -> None:
     child = chat(cli)
     assert re.search(r"pegboard .* script: plays what is written", plain(child.before))
-    assert re.search(r"root \S+ · sets core, stranger · session \d{8}-", plain(child.before))
+    assert re.search(r"root \S+ · sets core, dev, [a-z, -]+, web, stranger · session \d{8}-", plain(child.before))
     assert left(child) == 0
 
 
@@ -227,7 +227,9 @@ def test_tools_lists_the_counts_and_the_set_of_each(cli: Any) -> None:
     shown = said(child, "/tools").split("\n")
     assert shown[1] == "Tools"
     offered, registered = map(int, re.findall(r"\d+", shown[2]))
-    assert shown[2] == f"{offered} offered this turn of {registered} registered" and offered == registered - 1
+    assert (
+        shown[2] == f"{offered} offered this turn of {registered} registered" and offered == registered - 2
+    )  # the stranger's own, and one that nobody is told of
     rows = {line.split()[0]: line.split()[1] for line in shown[5:] if line}
     assert rows["peek"] == "stranger" and rows["read_file"] == "core" and "dawdle" not in rows
     assert len(rows) == offered
@@ -687,7 +689,7 @@ def test_each_line_of_a_pipe_is_a_prompt(cli: Any) -> None:
     cli.script({"text": "first"}, {"text": "second"})
     done = cli("chat", "--session", "s1", stdin="one\ntwo \\\nlines")
     assert (done.code, done.out) == (0, "first\nsecond\n")
-    assert "> one\n" in done.err and "sets core, stranger" in done.err
+    assert "> one\n" in done.err and "sets core, dev, " in done.err
     assert cli.heard()[-1] == "two \nlines"
 
 

@@ -70,7 +70,7 @@ def test_a_full_context_is_no_raw_400_the_oldest_results_give_way(
         return Reply(status=400, body=full) if len(json.dumps(body["messages"])) > 36_000 else script.pop(0)
 
     model_server.then = answer
-    done, events = run("read them all")
+    done, events = run("read them all", "--toolsets", "stranger")
     assert (done.code, done.out) == (0, "All read.\n")
     assert "outgrown" in done.err and "400" not in done.err and "maximum context" not in done.err
     (left_out,) = [event["calls"] for event in events if event["event"] == "history_trimmed"]

@@ -35,7 +35,24 @@ FOURTEEN = [
 ]
 BUDGET = 6_500
 """Bytes; the shared rows measured 7,673 for the like fourteen."""
-PLAIN = {"replace_all", "ignore_case", "overwrite", "message", "content"}
+PLAIN = {
+    "content",
+    "end_line",
+    "ignore_case",
+    "include_hidden",
+    "include_ignored",
+    "max_results",
+    "message",
+    "name",
+    "new_string",
+    "overwrite",
+    "path",
+    "paths",
+    "query",
+    "replace_all",
+    "set_upstream",
+    "staged",
+}
 """Parameters whose name says it all."""
 
 
@@ -72,7 +89,9 @@ def described(schema: dict[str, Any], path: str) -> Iterator[str]:
 
 
 def test_every_parameter_that_does_not_speak_for_itself_is_described(tools: dict[str, Tool]) -> None:
-    guessed = [one for name, tool in tools.items() for one in described(tool.parameters, name)]
+    guessed = [
+        one for name, tool in tools.items() if tool.declaration.advertised for one in described(tool.parameters, name)
+    ]
     assert sorted(set(guessed)) == []
 
 

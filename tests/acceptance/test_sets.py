@@ -38,6 +38,8 @@ TOOLS = {
 def by_set(listed: Any) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for tool in listed["tools"]:
+        if not tool["offered"]:
+            continue
         found.setdefault(tool["set"], []).append(tool["name"])
     return found
 

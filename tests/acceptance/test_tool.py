@@ -117,7 +117,7 @@ def test_tools_has_a_heading_counts_and_a_set_for_each_tool(cli: Any) -> None:
     listed = cli("tools", "--json").json
     assert lines[0] == "Tools"
     assert lines[1] == f"{listed['offered']} offered this turn of {listed['registered']} registered"
-    assert listed["registered"] == listed["offered"] + 1
+    assert listed["registered"] == listed["offered"] + 2
     rows = {line.split()[0]: line.split()[1] for line in lines[4:] if line}
     assert rows["peek"] == "stranger" and "draw" not in rows
 

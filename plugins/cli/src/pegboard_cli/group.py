@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tools": ("pegboard_cli.commands.tools", "List the tools; with --cost, what each costs on every request."),
     "chat": ("pegboard_cli.commands.chat", "Talk with the agent, line by line."),
     "sessions": ("pegboard_cli.commands.sessions", "List, show, export, delete or prune past sessions."),
-    "undo": ("pegboard_cli.commands.undo", "Put files back as they were before a call; --list shows what can be."),
+    "undo": ("pegboard_cli.commands.undo", "Put files back as they were before a call."),
     "config": ("pegboard_cli.commands.config", "Show or change settings, and say where each comes from."),
     "init": ("pegboard_cli.commands.init", "Write a commented settings file of your own."),
     "models": ("pegboard_cli.commands.models", "List the models that can be reached, and which one answers."),

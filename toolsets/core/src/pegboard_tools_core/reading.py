@@ -39,10 +39,10 @@ from pegboard.kit.reading import read_shown
 async def read_file(
     path: Annotated[str, Reads("File, relative to the workspace root")],
     ctx: Context,
-    offset: Annotated[int, msgspec.Meta(description="First line, from 1", ge=1)] = 1,
+    offset: Annotated[int, msgspec.Meta(description="First line", ge=1)] = 1,
     limit: Annotated[int, msgspec.Meta(description="Most lines; 0: only the counts", ge=0)] = 2000,
 ) -> Result:
-    """Read a text file: its lines, numbered as `N: text`, below a header with the counts of the whole file."""
+    """Read a text file as `N: line`, below a header with the counts of the whole."""
     try:
         info = ctx.workspace.stat(path)
         small = info is None or info.st_size <= BLOCK

@@ -16,8 +16,8 @@ from pegboard.touches import Lists, Reads
 
 _REGEX = {"format": "regex"}
 _GLOB = {"format": "glob"}
-_HIDDEN = msgspec.Meta(description="Also names that begin with a dot")
-_IGNORED = msgspec.Meta(description="Also what ignore files hide")
+_HIDDEN = msgspec.Meta(description="Also dot files")
+_IGNORED = msgspec.Meta(description="Also what .gitignore hides")
 _FOLDER_ALIASES = {"directory": "path", "dir": "path", "folder": "path", "root": "path", "cwd": "path"}
 _HIDDEN_ALIASES = {"hidden": "include_hidden", "no_ignore": "include_ignored"}
 
@@ -68,7 +68,7 @@ def _negated(value: Any) -> Any:
     ],
 )
 async def glob(
-    pattern: Annotated[str, msgspec.Meta(description="* ? ** [..] {a,b}, from path", extra_json_schema=_GLOB)],
+    pattern: Annotated[str, msgspec.Meta(description="* ? ** [..] {a,b}", extra_json_schema=_GLOB)],
     ctx: Context,
     path: Annotated[str, Lists("Folder to search")] = ".",
     limit: Annotated[int, msgspec.Meta(description="Most paths", ge=1)] | None = None,
@@ -76,7 +76,7 @@ async def glob(
     include_hidden: Annotated[bool, _HIDDEN] = False,
     include_ignored: Annotated[bool, _IGNORED] = False,
 ) -> Paths:
-    """Find files by name, as paths from the workspace root. `**/` reaches into subfolders."""
+    """Find files by a path pattern. `**/` reaches into subfolders."""
     query = GlobQuery(
         pattern=pattern,
         path=path,
@@ -137,12 +137,12 @@ async def glob(
     ],
 )
 async def grep(
-    pattern: Annotated[str, msgspec.Meta(description="Regular expression, for one line", extra_json_schema=_REGEX)],
+    pattern: Annotated[str, msgspec.Meta(description="Regular expression", extra_json_schema=_REGEX)],
     ctx: Context,
     path: Annotated[str, Reads("File or folder to search")] = ".",
     include: Annotated[
         str,
-        msgspec.Meta(description="Only files like *.py or src/**/*.ts; ! in front: all but", extra_json_schema=_GLOB),
+        msgspec.Meta(description="Only files like *.py or src/**/*.ts; !: all but", extra_json_schema=_GLOB),
     ] = "",
     ignore_case: bool = False,
     regex: Annotated[bool | None, msgspec.Meta(description="false: the pattern is plain text")] = None,
@@ -150,7 +150,7 @@ async def grep(
     include_hidden: Annotated[bool, _HIDDEN] = False,
     include_ignored: Annotated[bool, _IGNORED] = False,
 ) -> Hits:
-    """Search the contents of files, line by line: hits are `path:line: text`."""
+    """Search file contents line by line: `path:line: text`."""
     query = Query(
         pattern=pattern,
         path=path,

@@ -65,10 +65,10 @@ async def bash(
     command: Annotated[str, Runs("Command line")],
     ctx: Context,
     timeout: Annotated[int, msgspec.Meta(description="Milliseconds", ge=1, le=LONGEST_MS)] = DEFAULT_MS,
-    cwd: Annotated[str | None, Lists("Folder to run in; default: the workspace root")] = None,
+    cwd: Annotated[str | None, Lists("Folder; default: the workspace root")] = None,
     shell: Shell = "bash",
 ) -> Result:
-    """Run a command line with bash. Stdin is empty; background jobs end with it, unless they detach."""
+    """Run a command line with bash. Stdin is empty; background jobs end with it."""
     argv = shell_argv(command, ctx.config.shell, shell=shell)
     try:
         done = await ctx.jobs.run(argv, label=command, cwd=cwd or ".", timeout=timeout / 1000)

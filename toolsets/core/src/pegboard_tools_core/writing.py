@@ -62,13 +62,13 @@ def _planned_write(arguments: Any, ctx: Context) -> Block:
     ],
 )
 async def write_file(
-    path: Annotated[str, Writes("File, relative to the workspace root; missing folders are made")],
-    content: Annotated[str, "The whole new content, or what to append"],
+    path: Annotated[str, Writes("File; missing folders are made")],
+    content: Annotated[str, "The whole of it, or what to append"],
     ctx: Context,
     mode: Literal["write", "append"] = "write",
     overwrite: Annotated[bool, "false: fail if the file exists"] = True,
 ) -> Result:
-    """Write a whole file, or append to one. To change a part of a file, use edit_file."""
+    """Write a whole file, or append to one. To change a part: edit_file."""
     data = encode(content, "utf-8", "content")
     if len(data) > ctx.config.edit.max_bytes:
         limit = ctx.config.edit.max_bytes
@@ -159,14 +159,14 @@ def _planned(ctx: Context, path: str, edit: Edit, *, fresh: bool = True) -> tupl
     ],
 )
 async def edit_file(
-    path: Annotated[str, Writes("File, relative to the workspace root")],
-    old_string: Annotated[str, "Text to replace, exactly as in the file, without line numbers; must be unique"],
-    new_string: Annotated[str, "Text to put there"],
+    path: Annotated[str, Writes("File")],
+    old_string: Annotated[str, "Exact text, without line numbers; must be unique"],
+    new_string: str,
     ctx: Context,
-    replace_all: Annotated[bool, "Replace every place"] = False,
-    count: Annotated[int, msgspec.Meta(description="Replace so many places from the first; 0: all", ge=0)] = 1,
+    replace_all: bool = False,
+    count: Annotated[int, msgspec.Meta(description="Replace the first so many; 0: all", ge=0)] = 1,
 ) -> Result:
-    """Replace an exact text in a file."""
+    """Replace a text in a file."""
     edit = _edit(old_string, new_string, replace_all, count)
     async with ctx.commit() as files:
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Replacement(msgspec.Struct, frozen=True, kw_only=True):
     """One replacement."""
 
-    old_string: Annotated[str, msgspec.Meta(description="Text as the edits before left it, exactly; must be unique")]
+    old_string: Annotated[str, msgspec.Meta(description="As the edits before left it, exactly; must be unique")]
     new_string: str
     replace_all: bool = False
 
@@ -72,7 +72,7 @@ def _planned(
     ],
 )
 async def multi_edit(
-    path: Annotated[str, Writes("File, relative to the workspace root")],
+    path: Annotated[str, Writes("File")],
     edits: Annotated[list[Replacement], "In order, each on what the one before made"],
     ctx: Context,
 ) -> Annotated[Result, FilesChanged]:

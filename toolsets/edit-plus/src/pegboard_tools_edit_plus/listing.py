@@ -46,7 +46,7 @@ async def list_dir(
     include_hidden: bool = False,
     include_ignored: bool = False,
 ) -> Annotated[Result, Folder]:
-    """List a folder as a tree of files, with sizes, and folders."""
+    """List a folder as a tree, with sizes."""
     query = ListQuery(path=path, depth=depth, include_hidden=include_hidden, include_ignored=include_ignored)
     listing = await apart(partial(list_folder, ctx.workspace, query, ctx.config.search))
     listing.fit(ctx.output.caps)

@@ -25,7 +25,7 @@ class FileWindow(msgspec.Struct, frozen=True, kw_only=True):
     """A file, and which lines of it."""
 
     path: Annotated[str, Reads()]
-    offset: Annotated[int, msgspec.Meta(description="First line, from 1", ge=1)] = 1
+    offset: Annotated[int, msgspec.Meta(description="First line", ge=1)] = 1
     limit: Annotated[int, msgspec.Meta(description="Most lines; 0: only the counts", ge=0)] = WINDOW
 
 
@@ -86,7 +86,7 @@ async def read_many_files(
     ],
     ctx: Context,
 ) -> Annotated[Result, FilesRead]:
-    """Read several text files in one call, each as read_file shows it. What cannot be read says so in its place."""
+    """Read several text files at once, each as by read_file."""
     wanted = [FileWindow(path=item) if isinstance(item, str) else item for item in files]
     caps = ctx.output.caps
     read = await asyncio.gather(*(_one(ctx, file, caps) for file in wanted))

@@ -156,7 +156,7 @@ async def git_status(ctx: Context, path: Annotated[str, Lists("File or folder")]
 )
 async def git_diff(
     ctx: Context,
-    ref: Annotated[str, "Compare with this commit; a..b: two commits"] = "",
+    ref: Annotated[str, "Compare with this commit, or a..b"] = "",
     staged: bool = False,
     path: Annotated[str | list[str], Reads("Only these")] = ".",
     offset: Offset = 1,

@@ -166,7 +166,7 @@ async def git_blame(
     end_line: int = 0,
     ref: Annotated[str, "As of this commit"] = "",
 ) -> Result:
-    """Who last changed each line of a file, and when."""
+    """Who last changed each line, and when."""
     from pegboard_tools_git.history import blame
 
     wanted = next(iter(ref_of(ref)), None)
