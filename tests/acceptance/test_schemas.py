@@ -1,6 +1,6 @@
 """What every request pays for: the schema of each tool, in a golden file, and within its budget.
 
-After a change that was meant, `PEGBOARD_GOLDEN=write make test ARGS=tests/acceptance/test_schemas.py` writes it anew; read
+After a change that was meant, `GOLDEN=write make test ARGS=tests/acceptance/test_schemas.py` writes it anew; read
 what differs.
 """
 
@@ -67,7 +67,7 @@ def test_every_schema_is_as_it_was_agreed(tools: dict[str, Tool]) -> None:
     now = {
         name: {"description": tool.description, "parameters": tool.parameters} for name, tool in sorted(tools.items())
     }
-    if os.environ.get("PEGBOARD_GOLDEN") == "write":
+    if os.environ.get("GOLDEN") == "write":
         GOLDEN.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", "utf-8")
     assert now == json.loads(GOLDEN.read_text("utf-8"))
 
