@@ -117,3 +117,36 @@ def test_a_tool_of_a_set_that_is_off_is_unavailable(cli: Any) -> None:
     cli.config('toolSets = ["edit-plus"]\n')
     done = cli("tool", "git_status", "--json")
     assert (done.code, done.json["outcome"], done.json["block"]) == (2, "blocked", "unavailable")
+
+
+@pytest.mark.row("R-038")
+def test_find_looks_for_names_and_is_no_other_name_of_grep(cli: Any) -> None:
+    """Decision 21 overrides the row: with edit-plus on `find` is a tool of its own, without it there is none."""
+    (cli.root / "needle.txt").write_text("straw\n", "utf-8")
+    (cli.root / "hay.txt").write_text("needle\n", "utf-8")
+    done = cli("tool", "find", "pattern=needle", "--json").json
+    assert (done["tool"], done["data"]["paths"]) == ("find", ["needle.txt"])
+    cli.config("toolSets = []\n")
+    assert cli("tool", "find", "pattern=needle", "--json").json["block"] == "unavailable"
+
+
+GATED = [
+    ("write_file", {"path": "a.txt", "content": "new"}),
+    ("edit_file", {"path": "a.txt", "old_string": "old", "new_string": "new"}),
+    ("multi_edit", {"path": "a.txt", "edits": [{"old_string": "old", "new_string": "new"}]}),
+    ("bash", {"command": "echo new > a.txt"}),
+]
+
+
+@pytest.mark.row("S-004")
+@pytest.mark.parametrize(("name", "arguments"), GATED, ids=[name for name, _ in GATED])
+def test_what_changes_files_or_runs_commands_asks_each_time(cli: Any, name: str, arguments: dict[str, Any]) -> None:
+    (cli.root / "a.txt").write_text("old", "utf-8")
+    sent = json.dumps(arguments)
+    for _ in range(2):
+        record = cli("tool", name, "--args", sent, "--json", "--session", "s").json
+        assert (record["outcome"], record["block"]) == ("blocked", "denied")
+        assert (record["decision"]["action"], record["decision"]["answer"]["by"]) == ("ask", "headless")
+    assert (cli.root / "a.txt").read_text("utf-8") == "old"
+    assert cli("tool", name, "--args", sent, "--json", "--yes").json["outcome"] == "ok"
+    assert (cli.root / "a.txt").read_text("utf-8").strip() == "new"

@@ -41,7 +41,7 @@ def test_what_a_project_may_set_is_marked_and_nothing_that_could_widen_is() -> N
         *(f"tool_permission.bash_{key}" for key in ("read_only", "multiline", "max_chars", "max_commands")),
         *(f"tools.{key}" for key in ("allow", "deny", "NAME")),
         *(f"limits.{key}" for key in ("max_steps", "max_tokens", "timeout")),
-        *(f"edit.{key}" for key in ("require_read", "staleness", "max_bytes")),
+        *(f"edit.{key}" for key in ("require_read", "staleness", "tolerance", "max_bytes")),
         *("toolSets", "local_models", "paths.outside", "approval.strict", "sessions.redact"),
     }
 

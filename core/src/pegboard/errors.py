@@ -95,7 +95,7 @@ class SessionError(PegboardError):
 class UndoError(PegboardError):
     """What a call changed cannot be taken back; nothing was changed.
 
-    `reason` is one word for programs: nothing, unknown, undone, running, command, lost, changed, failed, root. `call`: which;
+    `reason` is one word for programs: nothing, unknown, undone, running, command, lost, changed, failed, root. `call`: it;
     `paths`: the files that are in the way."""
 
     def __init__(self, text: str, *, reason: str, call: str | None = None, paths: Sequence[str] = ()) -> None:

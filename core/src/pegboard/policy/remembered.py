@@ -4,7 +4,7 @@ Kept in the process that asked, for its session, and nowhere else: never read fr
 What is remembered is derived from what a call touches and never from a tool's name:
 
 - commands, touches that nobody knows, and calls that touch nothing or delegate: this very call, argument for argument,
-  and while it runs the same command lines (a tool may take them from files or settings, which change);
+  and while it touches the same (a tool may take that from files or settings, which change);
 - requests: this tool, at these hosts, and sending something only where the answer was about that;
 - what stays inside the workspace, and an MCP server's tools: this tool, for the kinds of touches that were asked about;
 - what leads out of the workspace: nothing.
@@ -33,13 +33,13 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Calls that one answer covers. `text` is how a person is told of it, before it is kept.
 
     tool: qualified. kinds: of touches. hosts: `scheme://host:port`, and whether something is sent there. body: where it is
-    this very call alone, its canonical arguments; `runs` are then the command lines it runs."""
+    this very call alone, its canonical arguments; `exactly` is then what it touches, as (kind, what, sends)."""
 
     tool: str
     kinds: frozenset[str]
     hosts: frozenset[tuple[str, bool]] = frozenset()
     body: bytes | None = None
-    runs: tuple[str, ...] = ()
+    exactly: tuple[tuple[str, str, bool], ...] = ()
     text: str = ""
 
     def covers(self, other: Scope) -> bool:
@@ -47,7 +47,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return (
             self.tool == other.tool
             and self.body == other.body
-            and self.runs == other.runs
+            and self.exactly == other.exactly
             and other.kinds <= self.kinds
             and other.hosts <= self.hosts
         )
@@ -69,9 +69,9 @@ def scope_of(tool: Tool, body: bytes, touches: Sequence[Touch]) -> Scope | None:
         or (own in _WHOLE and not (own == "web" and hosts))
     )
     if exact:
-        runs = tuple(touch.what for touch in touches if touch.kind == "run")
-        text = f"exactly this {'command' if runs else 'call'} of {tool.name}"
-        return Scope(tool=tool.qualified, kinds=kinds, hosts=known, body=body, runs=runs, text=text)
+        same = tuple((touch.kind, touch.what, touch.sends) for touch in touches)
+        text = f"exactly this {'command' if 'run' in kinds else 'call'} of {tool.name}"
+        return Scope(tool=tool.qualified, kinds=kinds, hosts=known, body=body, exactly=same, text=text)
     where = [f"to {host}" + (" (sending data)" if sends else "") for host, sends in sorted(known)]
     if kinds & _PLACES:
         where.append("in the workspace")

@@ -78,6 +78,8 @@ async def bash(
         if shutil.which(shell):
             raise
         there = [name for name in get_args(Shell) if shutil.which(name)]
-        text = f"{shell} is not installed here. Nothing was run. shell may be {', '.join(there) or 'none that is here'}."
+        text = (
+            f"{shell} is not installed here. Nothing was run. shell may be {', '.join(there) or 'none that is here'}."
+        )
         raise ToolError(text) from None
     return result_of(done, ctx.output, timeout / 1000)

@@ -47,17 +47,28 @@ def _read(path: str, since: int, most: int) -> tuple[bytes, int]:
         return os.pread(file.fileno(), most, since), os.fstat(fd).st_size
 
 
+def _is_text(data: bytes) -> bool:
+    """Whether this is UTF-8, its last character whole or not."""
+    try:
+        data[: len(data) - unfinished(data)].decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _fits(data: bytes, caps: Caps) -> int:
     """How many bytes of `data` fit, up to a line end where that is not before the middle."""
     text = data.decode("utf-8", "replace")
     if not caps.exceeded_by(text):
         return len(data)
     end = len(data)
-    if caps.max_bytes:  # a byte that is no text is shown as a character of three
-        grown = len(text.encode()) > len(data)
-        end = min(end, max(1, caps.max_bytes // 3) if grown else caps.max_bytes)
-    if caps.max_chars:
-        end = min(end, len(data[:end].decode("utf-8", "ignore")[: caps.max_chars].encode()) or caps.max_chars)
+    if _is_text(data):
+        if caps.max_bytes:
+            end = min(end, caps.max_bytes)
+        if caps.max_chars:
+            end = len(data[:end].decode("utf-8", "ignore")[: caps.max_chars].encode()) or end
+    else:  # each byte that is no text is shown as a character of three
+        end = min([end, *(limit for limit in (caps.max_bytes // 3, caps.max_chars) if limit)])
     if caps.max_lines:
         at = 0
         for _ in range(caps.max_lines):
