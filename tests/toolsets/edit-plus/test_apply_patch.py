@@ -349,6 +349,18 @@ def several(tmp_path: Path) -> Path:
 
 
 class TestFiles:
+    @pytest.mark.row("U-007")
+    def test_a_localized_edit_is_made_where_its_context_matches_and_fails_otherwise(
+        self, board: TestBoard, tmp_path: Path
+    ) -> None:
+        file = write(tmp_path, "code.py", "one\ntwo\nthree\n")
+        lines = ["*** Update File: code.py", " one", "-two", "+TWO", " three"]
+        assert failed(board.call("apply_patch", patch=patch(*lines[:1], " uno", *lines[2:])))
+        assert file.read_text("utf-8") == "one\ntwo\nthree\n"
+        ok(board.call("apply_patch", patch=patch(*lines)))
+        assert file.read_text("utf-8") == "one\nTWO\nthree\n"
+        assert board.board.registry.get("apply_patch").effect == "side_effecting"  # type: ignore[union-attr]
+
     def test_several_files_at_once(self, board: TestBoard, several: Path) -> None:
         record = board.call("apply_patch", patch=SEVERAL)
         assert ok(record).split("\n") == [
