@@ -145,7 +145,7 @@ def test_looking_for_html_behind_comments_takes_no_time_to_speak_of() -> None:
 @pytest.mark.parametrize("page", sorted(PAGES.glob("*.html")), ids=lambda page: page.stem)
 def test_golden_pages(page: Path) -> None:
     text = markdown(page.read_text("utf-8"), URL)[1]
-    assert text + "\n" == page.with_suffix(".md").read_text("utf-8")
+    assert text + "\n" == page.with_suffix(".txt").read_text("utf-8")
 
 
 def test_a_page_of_links_keeps_its_links_and_a_short_page_all_its_words() -> None:

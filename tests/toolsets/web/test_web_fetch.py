@@ -59,7 +59,7 @@ def keep_result(board: TestBoard, url: str) -> None:
 def test_a_page_comes_as_markdown_marked_as_content_from_outside(make: Make, server: Any) -> None:
     url = server.say("/docs/reference.html", (PAGES / "reference.html").read_bytes(), content_type="text/html")
     record = make().call("web_fetch", url=url)
-    markdown = (PAGES / "reference.md").read_text("utf-8").strip()
+    markdown = (PAGES / "reference.txt").read_text("utf-8").strip()
     markdown = markdown.replace("https://docs.example/kettle/", server.url + "/docs/")
     assert record.outcome == "ok"
     assert inside(record.text) == markdown
