@@ -50,6 +50,14 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Offers:
 
 
 @pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Offers:
+    """The offers of every set of ours, as they are installed."""
+    state = tmp_path_factory.mktemp("state")
+    root, none = str(tmp_path_factory.mktemp("root")), state / "none.toml"
+    return Board.build(root, user_file=none, environ={}, state=state).offers()
+
+
+@pytest.fixture(scope="session")
 def shared_requests() -> list[Row]:
     """The forty shared requests."""
     return rows(SHARED)

@@ -24,9 +24,9 @@ FEW = bag(
 """Stop-words of a stricter count: whatever else a request and an example share makes them kin."""
 
 
-@pytest.fixture(params=["real", "core", "everything"])
+@pytest.fixture(params=["installed", "real", "core", "everything"])
 def offers(request):
-    """The tools as installed; as declared when the router was built; and those with stand-ins for later sets."""
+    """All sets as installed; core as installed, and as declared when the router was built; core with stand-ins for later sets."""
     return request.getfixturevalue(request.param)
 
 

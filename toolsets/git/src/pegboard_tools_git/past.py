@@ -48,7 +48,7 @@ BLAMED_LINES = 40
         "git log",
         "git log of {path}",
         "list the latest {limit} commits",
-        "recent commits",
+        "show recent commits",
         "the {limit} most recent commits",
         "history of {path}",
         "which commits changed {path}",
