@@ -26,7 +26,7 @@ FEW = bag(
 
 @pytest.fixture(params=["installed", "real", "core", "everything"])
 def offers(request):
-    """All sets as installed; core as installed, and as declared when the router was built; core with stand-ins for later sets."""
+    """All sets as installed; core as installed, and as the router was built on; that with stand-ins for later sets."""
     return request.getfixturevalue(request.param)
 
 
