@@ -85,7 +85,10 @@ class EditCommit(Commit):
         self._alive()
         self._context.committing = True
         places = frozenset(touch.at for touch in self._grant.touches if touch.kind == "edit" and touch.at is not None)
-        self._writer = Writer(self._context.workspace, expect=self._grant.shown, places=places, alive=self._alive)
+        grant = self._grant
+        self._writer = Writer(
+            self._context.workspace, expect=grant.shown, places=places, noted=grant.noted, alive=self._alive
+        )
         self._writer.undo_id = self._grant.call.id if self._runner.session.folder is not None else None
         return self._writer
 

@@ -53,6 +53,7 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
     touches: list[Touch]
     dropped: tuple[str, ...] = ()
     shown: Mapping[str, Opened] = {}
+    noted: Mapping[str, str] = {}
     running: Running = msgspec.field(default_factory=Running)
     turn: int | None = None
     lane: Lane | None = None
@@ -132,6 +133,7 @@ class Runner:
         if make is None:
             return []
         view = self.workspace.recording()
+        grant.noted = view.notes  # also those of a preview that fails
         context = RunContext(self, grant, workspace=view)
         try:
             arguments = grant.tool.decode(grant.body)

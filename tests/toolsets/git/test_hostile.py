@@ -109,7 +109,7 @@ def trapped(repo: Path, git: Git, tmp_path: Path) -> Path:
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "with traps")
     (repo / ".git" / "info" / "attributes").write_text("* diff=x\n*.txt filter=x\n")
-    (repo / "attributes").write_text("* filter=x\n")
+    (repo / "attributes").write_text("*.txt filter=x\n")
     (repo / "include").write_text(f'[core]\n\tfsmonitor = {evil}\n[filter "y"]\n\tclean = {evil}\n')
     (repo / ".git" / "config.worktree").write_text(f"[core]\n\tfsmonitor = {evil}\n")
     body = git(repo, "cat-file", "commit", "HEAD").replace(

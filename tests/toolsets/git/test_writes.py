@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -258,3 +259,153 @@ def test_a_branch_is_made_and_not_switched_to(tools: Any, repo: Path, git: Git) 
     for name, start in (("topic", "HEAD"), ("-d", "HEAD"), ("a..b", "HEAD"), ("new", "nowhere")):
         again = tools("git_branch_create", name=name, start=start)
         assert again.outcome == "error" and ("was made" in again.text), name
+
+
+# --- what adversaries found: repositories within, links, hashes of files, what came up meanwhile ----------------------
+
+
+@pytest.fixture
+def nested(repo: Path, git: Git, tmp_path: Path) -> Path:
+    """A repository within the repository, known to it as a link, whose own configuration names a program; its canary."""
+    canary, inner = tmp_path / "canary", repo / "d" / "sub"
+    git(repo, "init", "-q", "d/sub")
+    (inner / ".gitattributes").write_text("*.f filter=evil\n")
+    (inner / "z.f").write_text("one\n")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-qm", "inner")
+    git(repo, "-c", "advice.addEmbeddedRepo=false", "add", "-A")
+    git(repo, "commit", "-qm", "outer")
+    git(inner, "config", "filter.evil.clean", f"touch {canary}; cat")
+    (inner / "z.f").write_text("two\n")
+    os.utime(inner / "z.f", (1, 1))
+    return canary
+
+
+def test_staging_looks_into_no_repository_within(tools: Any, repo: Path, nested: Path) -> None:
+    (repo / "new").write_text("new\n")
+    preview, record = asked(tools.board(answers="person"), "git_add", paths=["."])
+    assert "new" in preview and record.outcome == "ok", record.text
+    assert asked(tools.board(answers="person"), "git_add", paths=["d"])[1].outcome == "ok"
+    assert not nested.exists()
+
+
+def test_a_commit_of_nothing_looks_into_no_submodule(tools: Any, repo: Path, git: Git, nested: Path) -> None:
+    (repo / ".gitmodules").write_text('[submodule "s"]\n\tpath = d/sub\n\turl = x\n\tignore = none\n')
+    git(repo, "add", ".gitmodules")
+    git(repo, "commit", "-qm", "modules")
+    for everything in (False, True):
+        record = tools("git_commit", message="m", all=everything)
+        assert record.outcome == "error" and "Nothing was committed" in record.text
+    (repo / "a.txt").write_text("changed\n")
+    assert tools("git_commit", message="m", all=True).outcome == "ok"
+    assert not nested.exists()
+
+
+def test_a_new_commit_within_is_told_of_and_not_staged(tools: Any, repo: Path, git: Git, nested: Path) -> None:
+    git(repo / "d" / "sub", "-c", "filter.evil.clean=cat", "commit", "-qam", "more")
+    record = tools("git_add", paths=["."])
+    assert "d/sub: a repository of its own, which is not staged here" in record.text
+    assert git(repo, "diff", "--cached", "--name-only") == ""
+
+
+def test_files_that_came_up_while_the_person_was_asked_are_not_staged(tools: Any, repo: Path, git: Git) -> None:
+    (repo / "one").write_text("1\n")
+    meanwhile = lambda: (repo / "two").write_text("2\n")  # noqa: E731
+    record = asked(tools.board(answers="person"), "git_add", meanwhile, paths=["."])[1]
+    assert record.outcome == "error" and "two came up while you were asked" in record.text
+    (repo / "two").unlink()
+    change = lambda: (repo / "a.txt").write_text("other\n")  # noqa: E731
+    (repo / "d" / "b.txt").write_text("B\n")
+    record = asked(tools.board(answers="person"), "git_commit", change, message="m", all=True)[1]
+    assert record.outcome == "error" and "a.txt" in record.text
+    assert git(repo, "diff", "--cached", "--name-only") == ""
+
+
+def test_deleted_files_links_and_folders_in_the_place_of_files_are_staged(tools: Any, repo: Path, git: Git) -> None:
+    (repo / "a.txt").unlink()
+    (repo / "a.txt").mkdir()
+    (repo / "a.txt" / "inner").write_text("x\n")
+    (repo / "d" / "b.txt").unlink()
+    (repo / "link").symlink_to("a.txt/inner")
+    record = asked(tools.board(answers="person"), "git_add", paths=["."])[1]
+    assert record.outcome == "ok", record.text
+    assert git(repo, "diff", "--cached", "--name-status").splitlines() == [
+        "D\ta.txt",
+        "A\ta.txt/inner",
+        "D\td/b.txt",
+        "A\tlink",
+    ]
+
+
+def test_a_commit_that_concludes_a_merge_says_so(tools: Any, repo: Path, git: Git) -> None:
+    git(repo, "checkout", "-qb", "side")
+    (repo / "side").write_text("s\n")
+    git(repo, "add", "side")
+    git(repo, "commit", "-qm", "side")
+    git(repo, "checkout", "-q", "main")
+    git(repo, "merge", "-q", "--no-commit", "--no-ff", "side")
+    other = git(repo, "rev-parse", "side")[:10]
+    preview, record = asked(tools.board(answers="person"), "git_commit", message="m")
+    assert f"concludes the merge of {other}" in preview and f"concluded the merge of {other}" in record.text
+    assert len(git(repo, "log", "-1", "--format=%P").split()) == 2
+
+
+@pytest.mark.parametrize(
+    ("at", "leads"),
+    [("logs/HEAD", "notes"), ("refs/heads/x", "notes"), ("COMMIT_EDITMSG", "notes"), ("logs/refs", "folder")],
+)
+def test_links_among_what_git_writes_are_refused(tools: Any, repo: Path, tmp_path: Path, at: str, leads: str) -> None:
+    (tmp_path / "notes").write_text("0" * 40 + "\n")
+    (tmp_path / "folder").mkdir()
+    link = repo / ".git" / at
+    if link.is_dir():
+        link.rename(link.with_name("gone"))
+    link.unlink(missing_ok=True)
+    link.symlink_to(tmp_path / leads)
+    (repo / "a.txt").write_text("changed\n")
+    for name, arguments in [
+        ("git_commit", {"message": "m", "all": True}),
+        ("git_branch_create", {"name": "nn"}),
+        ("git_rev_parse", {"ref": "x"}),
+    ]:
+        record = tools(name, **arguments)
+        assert record.outcome == "error", (name, record.text)
+    assert (tmp_path / "notes").read_text() == "0" * 40 + "\n" and not list((tmp_path / "folder").iterdir())
+
+
+def test_a_fifo_among_the_refs_is_refused_at_once(tools: Any, repo: Path) -> None:
+    os.mkfifo(repo / ".git" / "refs" / "heads" / "pipe")
+    assert "pipe" in tools("git_branch").text
+
+
+def test_hashes_of_files_show_nothing(tools: Any, repo: Path, git: Git) -> None:
+    (repo / "secret").write_text("hunter2\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "s")
+    blob, tree = git(repo, "rev-parse", "HEAD:secret").strip(), git(repo, "rev-parse", "HEAD:d").strip()
+    other = git(repo, "rev-parse", "HEAD:a.txt").strip()
+    git(repo, "tag", "-a", "-m", "t", "tagged", blob)
+    for ref in (f"{blob}..{other}", f"{tree}..{tree}", f"HEAD...{blob}"):
+        record = tools("git_diff", ref=ref)
+        assert record.outcome == "error" and "hunter2" not in record.text and "is no commit" in record.text
+    for ref in ("tagged", blob):
+        record = tools("git_show", ref=ref)
+        assert record.outcome == "error" and "hunter2" not in record.text
+    assert "is no revision" in tools("git_diff", ref="nowhere..HEAD").text
+
+
+def test_names_with_line_ends_make_no_lines_of_their_own(tools: Any, repo: Path) -> None:
+    (repo / "zz\nOn main, clean.").write_text("x")
+    record = tools("git_status")
+    assert '"zz\\nOn main, clean."  (untracked)' in record.text.splitlines()
+    assert "zz\nOn main, clean." in [entry["path"] for entry in record.data["entries"]]
+
+
+def test_a_push_into_the_workspace_is_refused_however_it_is_spelled(tools: Any, repo: Path, git: Git) -> None:
+    git(repo, "clone", "-q", "--bare", ".", "inner.git")
+    spelled = str(repo).replace("repo", "%72epo")
+    for url in (f"file://{spelled}/inner.git", f"{repo}/inner"):
+        git(repo, "remote", "remove", "origin") if "origin" in git(repo, "remote") else None
+        git(repo, "remote", "add", "origin", url)
+        record = tools("git_push")
+        assert record.outcome == "error" and "lies in the workspace" in record.text, record.text

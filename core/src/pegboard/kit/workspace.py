@@ -68,6 +68,8 @@ class Workspace:
         self._session = Beneath(session) if session is not None else None
         self._named: dict[Stamp, tuple[str, ...]] = {}
         self._seen: dict[str, Opened] | None = None
+        self.notes: dict[str, str] = {}
+        """Of a recording view: what else a preview showed than files, under names of the tool's own (`Writer.noted`)."""
 
     @property
     def root(self) -> str:
@@ -87,7 +89,7 @@ class Workspace:
     def recording(self) -> Workspace:
         """A view of the same door that notes what it opened, for `Writer(expect=...)`."""
         view = copy.copy(self)
-        view._seen = {}
+        view._seen, view.notes = {}, {}
         return view
 
     def route(self, path: str) -> Route | None:

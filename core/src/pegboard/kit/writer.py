@@ -37,7 +37,8 @@ class Writer:
 
     `expect`: files whose preview was approved, as they were then. `places`: where the call was decided to write, by real
     path; what is not there, or below it, is not written (empty: anywhere). `alive` raises once the call was cancelled.
-    `keep`: the largest old content that is kept for undoing, in bytes. `undo_id`: the name under which whoever made the
+    `noted`: what the preview put into `Workspace.notes`; empty where nobody was asked. `keep`: the largest old content that
+    is kept for undoing, in bytes. `undo_id`: the name under which whoever made the
     writer keeps the changes; None where they are not kept.
     """
 
@@ -47,6 +48,7 @@ class Writer:
         *,
         expect: Mapping[str, Opened] | None = None,
         places: Collection[str] = (),
+        noted: Mapping[str, str] | None = None,
         alive: Callable[[], None] = _go_on,
         keep: int = EditSettings().max_bytes,
     ) -> None:
@@ -55,6 +57,7 @@ class Writer:
         self._places = places
         self._alive = alive
         self._keep = keep
+        self.noted: Mapping[str, str] = noted or {}
         self._known: list[knowledge.Learn] = []
         self.changes: list[Change] = []
         self.undo_id: str | None = None

@@ -68,7 +68,7 @@ async def bash(
     cwd: Annotated[str | None, Lists("Folder; default: the workspace root")] = None,
     shell: Shell = "bash",
 ) -> Result:
-    """Run a command line with bash. Stdin is empty; background jobs end with it."""
+    """Run a command line. Stdin is empty; background jobs end with it."""
     argv = shell_argv(command, ctx.config.shell, shell=shell)
     try:
         done = await ctx.jobs.run(argv, label=command, cwd=cwd or ".", timeout=timeout / 1000)

@@ -48,15 +48,19 @@ def _pushes(arguments: Any, ctx: Context) -> Iterator[Touch]:
 
 
 async def _preview_add(arguments: Any, ctx: Context) -> list[Block]:
+    from pegboard_tools_git.held import begin
     from pegboard_tools_git.staging import preview_add
 
+    begin(ctx)
     async with looking(ctx, arguments.paths[0], tree=True) as git:
         return await preview_add(git, arguments.paths)
 
 
 async def _preview_commit(arguments: Any, ctx: Context) -> list[Block]:
+    from pegboard_tools_git.held import begin
     from pegboard_tools_git.staging import preview_commit
 
+    begin(ctx)
     async with looking(ctx, ".", tree=True) as git:
         return await preview_commit(git, arguments.message, everything=arguments.all)
 
@@ -69,8 +73,10 @@ async def _preview_push(arguments: Any, ctx: Context) -> list[Block]:
 
 
 async def _preview_branch(arguments: Any, ctx: Context) -> list[Block]:
+    from pegboard_tools_git.held import begin
     from pegboard_tools_git.pushing import preview_branch
 
+    begin(ctx)
     async with looking(ctx) as git:
         return await preview_branch(git, arguments.name, arguments.start)
 

@@ -6,8 +6,14 @@ key that git learns to obey tomorrow is left out without our knowing it. Include
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from pegboard.errors import DoorError
+from pegboard.kit.workspace import Workspace
+
+_MOST_TEXT = 1 << 20
 
 
 class Setting(NamedTuple):
@@ -217,3 +223,43 @@ def _value(text: str, at: int) -> tuple[str, int]:
         else:
             value, blanks = value + blanks + letter, ""
     return value, at
+
+
+def read(door: Workspace, path: str) -> list[Setting]:
+    """The settings in a file; none where there is no such file."""
+    try:
+        return parsed(os.fsdecode(door.read_bytes(path, _MOST_TEXT)))
+    except DoorError as error:
+        if error.reason != "missing":
+            raise
+        return []
+
+
+def _last(settings: list[Setting], section: str, key: str) -> Setting | None:
+    said = [s for s in settings if (s.section, s.name, s.key) == (section, None, key)]
+    return said[-1] if said else None
+
+
+def true_in(settings: list[Setting], section: str, key: str) -> bool:
+    """Whether a switch is on; the last word counts."""
+    said = _last(settings, section, key)
+    return said is not None and ("true" if said.value is None else said.value).lower() in ("true", "yes", "on", "1")
+
+
+def patterns_in(workspace: Workspace, top: str, settings: list[Setting]) -> tuple[list[Setting], tuple[str, ...]]:
+    """`core.excludesFile` and `core.attributesFile` hold patterns, which run nothing: they count where they lie inside.
+
+    And the keys of those that lie elsewhere, or are no files that may be read."""
+    inside, unread = list[Setting](), list[str]()
+    for key in ("excludesfile", "attributesfile"):
+        said = _last(settings, "core", key)
+        if said is None or not said.value:
+            continue
+        path = os.path.join(top, os.path.expanduser(said.value))
+        try:
+            with workspace.open(path):  # a regular file, inside, that may be read
+                inside.append(said._replace(value=os.path.realpath(path)))
+        except DoorError as error:
+            if error.reason != "missing" or workspace.place(path).outside:
+                unread.append(f"core.{key.removesuffix('file')}File")
+    return inside, tuple(unread)

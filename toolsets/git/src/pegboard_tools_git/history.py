@@ -12,12 +12,12 @@ from pegboard.kit.caps import Caps
 from pegboard.kit.names import shown
 
 from pegboard_tools_git.patches import Page, Refused, decoded
+from pegboard_tools_git.places import path_in_ref
 from pegboard_tools_git.safely import DIFF, Git
 
 QUIET = ("--no-show-signature", "--no-decorate", "--no-notes", "--no-color")
 _WHOLE = "--format=tformat:commit %H%nauthor %an <%ae>%ndate   %aI%n%n%w(0,4,4)%B"
 """A message is indented, so that no line of it looks like the beginning of anything."""
-_SEEN_FIRST = re.compile(rb"commit |tag |tree ")
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,22 +104,44 @@ async def show(git: Git, ref: str, paths: Sequence[str], page: Page, *, content:
     """One commit (or tag) with its diff into a page; with `content` what a revision with a path names.
 
     Raises:
-        ToolError: git knows no such thing, or it is a file's content without the file's name.
+        ToolError: git knows no such thing, or it is a file's or folder's content without a commit and the path in it.
     """
-    first = b""
+    if content:
+        commit = ref[: -len(path_in_ref(ref) or "") or None].removesuffix(":")
+        if commit.strip(":0123"):  # else of the index
+            await check_commits(git, commit)
+    else:
+        await check_commits(git, ref)
+    await paged(git, ["show", *QUIET, *DIFF, _WHOLE, ref, "--", *paths], page)
 
-    def each(stream: str, data: bytes) -> bool:
-        nonlocal first
-        if stream == "stdout" and len(first) < 8:
-            first += data[:8]
-        return page.feed(stream, data)
 
-    done = await git.run("show", *QUIET, *DIFF, _WHOLE, ref, "--", *paths, each=each)
-    if done.exit_code != 0 and not page.more:
-        raise git.failed(done)
-    if not content and first and not _SEEN_FIRST.match(first):
-        raise ToolError(f"{ref} is the content of a file. Name the file with it, as in HEAD:path. Nothing was changed.")
-    page.close()
+async def check_commits(git: Git, ref: str) -> None:
+    """What is shown by a revision, or by each side of a range, is a commit or a tag of one. The hash of a file or a folder
+    would show what its name might not.
+
+    Raises:
+        ToolError: it is none. Nothing was changed.
+    """
+    plain = re.sub(r"\^(?:[!@]|-[0-9]*)$", "", ref)  # of a commit: it without, or only, its parents
+    sides = re.split(r"\.{2,3}", plain)
+    if await _are_commits(git, sides) or (
+        len(sides) > 1 and not ref.startswith(":/") and await _are_commits(git, [plain])
+    ):
+        return  # as a range, which git tries first, or as one word that holds dots
+    done = await git.run("rev-parse", ref, "--")
+    if done.exit_code != 0 and b"not a commit" not in done.stderr:
+        raise ToolError(f"{ref} is no revision that git knows: {git.message(done)}\nNothing was changed.")
+    raise ToolError(
+        f"{ref} is no commit; it may be the content of a file. Nothing was changed. Name commits, branches or tags of "
+        "commits; a file with its commit, as in HEAD:path."
+    )
+
+
+async def _are_commits(git: Git, names: Sequence[str]) -> bool:
+    """Whether each is one, or a tag of one; empty it is HEAD, and a search (`:/text`) finds nothing else."""
+    stdin = "".join(f"{name}^{{commit}}\n" for name in names if name and not name.startswith(":/"))
+    found = await git.out("cat-file", "--batch-check=%(objecttype)", stdin=os.fsencode(stdin)) if stdin else b""
+    return found.splitlines() == [b"commit"] * stdin.count("\n")
 
 
 async def paged(git: Git, argv: Sequence[str], page: Page) -> None:

@@ -161,7 +161,7 @@ async def git_diff(
     path: Annotated[str | list[str], Reads("Only these")] = ".",
     offset: Offset = 1,
 ) -> Result:
-    """Uncommitted, unstaged changes as a unified diff. Of one commit: git_show."""
+    """Unstaged changes, or as ref and staged say. Of one commit: git_show."""
     from pegboard_tools_git.places import path_in_ref
 
     paths = listed(path)
@@ -169,11 +169,13 @@ async def git_diff(
     if path_in_ref(ref) is not None:
         raise ToolError(f"{ref} names a file, and git_diff compares commits. Nothing was run. Give the file as path.")
     async with looking(ctx, paths[0], tree=not ref) as git:
-        from pegboard_tools_git.history import paged
+        from pegboard_tools_git.history import check_commits, paged
         from pegboard_tools_git.safely import DIFF
 
         page = page_of(ctx, git, offset)
         specs = specs_of(ctx, git, paths)
+        if ref:
+            await check_commits(git, ref)
         await paged(git, ["diff", *DIFF, *(["--cached"] if staged else []), *wanted, "--", *specs], page)
     text, data = page.result()
     return Result(text=text or _nothing(ref, staged), data=data)
@@ -218,6 +220,8 @@ async def git_branch(ctx: Context, path: Annotated[str, Lists("A path in the rep
     replay="safe",
     overlap="parallel",
     permission="read",
+    touches=file_in_ref,
+    effect="read_only",
     category="read",
     verb="Git rev-parse",
     key_arg="ref",

@@ -113,11 +113,11 @@ async def git_log(
 )
 async def git_show(
     ctx: Context,
-    ref: Annotated[str, "Commit, tag, or HEAD:path for a file as it was"] = "HEAD",
+    ref: Annotated[str, "Commit, tag, or HEAD:path"] = "HEAD",
     path: Annotated[str, Reads("Only this")] = ".",
     offset: Offset = 1,
 ) -> Result:
-    """One commit: message, author, diff."""
+    """One commit: message, author, diff; or a file as it was."""
     from pegboard_tools_git import history
     from pegboard_tools_git.places import path_in_ref
 
@@ -162,7 +162,7 @@ async def git_show(
 async def git_blame(
     path: Annotated[str, Reads()],
     ctx: Context,
-    start_line: Annotated[int, "Without end_line: 40 lines from here"] = 0,
+    start_line: Annotated[int, "0: whole file; without end_line: 40 lines"] = 0,
     end_line: int = 0,
     ref: Annotated[str, "As of this commit"] = "",
 ) -> Result:

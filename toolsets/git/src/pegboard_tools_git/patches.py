@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 from pegboard.kit.caps import Caps
-from pegboard.kit.names import shown
+from pegboard.kit.names import printable, shown
 
 _BEGINS = (b"diff --git ", b"diff --cc ", b"diff --combined ")
 _BODY = (b"@@", b"Binary files ", b"GIT binary patch")
@@ -78,7 +78,7 @@ class Page:
         last = self._offset + len(self.lines) - 1
         lines = list(self.lines)
         if self.left_out:
-            lines.append(f"(left out, because they may not be read: {', '.join(self.left_out)})")
+            lines.append(f"(left out, because they may not be read: {', '.join(map(quoted, self.left_out))})")
         if self.more:
             lines.append(f"... (more: offset={last + 1})")
         elif not self.lines and self._at:
@@ -193,3 +193,11 @@ def unquoted(name: bytes) -> bytes:
             out.append(int(digits, 8) & 255 if len(digits) == 3 and not digits.strip(b"01234567") else 63)
             at += 3
     return bytes(out)
+
+
+def quoted(name: str) -> str:
+    """A name as it can stand in a line, as git writes it: in quotes, with escapes, where it holds a line end or the like."""
+    plain = printable(name)
+    if plain == shown(name):
+        return plain
+    return f'"{printable(name.replace(chr(92), chr(92) * 2).replace(chr(34), chr(92) + chr(34)))}"'

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from pegboard.blocks import Block, Note, Text
 from pegboard.calls import Result
 from pegboard.errors import ToolError
 from pegboard.kit.names import shown
+from pegboard.kit.refusals import changed_error
 
+from pegboard_tools_git.held import check_begun
 from pegboard_tools_git.history import QUIET
 from pegboard_tools_git.places import hold, tip_files
 from pegboard_tools_git.repository import Repository
@@ -98,6 +101,11 @@ async def _plan(git: Git, remote: str, branch: str) -> _Plan:
     if done.exit_code != 0 or (await git.run("check-ref-format", ref)).exit_code != 0:
         raise ToolError(f"there is no branch {branch!r} with a commit. Nothing was pushed. git_branch lists branches.")
     urls = os.fsdecode(await git.out("remote", "get-url", "--push", "--all", "--", remote)).splitlines()
+    if len(urls) > 1:
+        raise ToolError(
+            f"the remote {remote!r} has {len(urls)} addresses to push to, and one could take what the next refuses. "
+            "Nothing was pushed. Ask the person to push, or name a remote with one address."
+        )
     settings = git.ctx.settings if isinstance(git.ctx.settings, WriteSettings) else WriteSettings()
     for url in urls:
         _check_address(git, url, settings.push_protocols)
@@ -115,15 +123,37 @@ def _check_address(git: Git, url: str, allowed: Sequence[str]) -> None:
         )
     if protocol != "file":
         return
-    path = re.sub(r"^file://[^/]*", "", url)
-    real = os.path.realpath(os.path.join(git.repository.top, path))
-    if f"{real}/".startswith(f"{git.ctx.workspace.root.rstrip('/')}/"):
-        raise ToolError(
-            f"{shown(url)} lies in the workspace: what it holds may have come with a clone, and its hooks would be run. "
-            "Nothing was pushed. Ask the person to push."
-        )
-    if os.path.exists(real) and hasattr(os, "geteuid") and os.stat(real).st_uid not in (os.geteuid(), 0):
-        raise ToolError(f"{shown(url)} belongs to another user, whose hooks would be run. Nothing was pushed.")
+    for place in _served(git.repository.top, url):
+        if f"{place}/".startswith(f"{git.ctx.workspace.root.rstrip('/')}/"):
+            raise ToolError(
+                f"{shown(url)} lies in the workspace: what it holds may have come with a clone, and its hooks would be "
+                "run. Nothing was pushed. Ask the person to push."
+            )
+        if os.path.exists(place) and hasattr(os, "geteuid") and os.stat(place).st_uid not in (os.geteuid(), 0):
+            raise ToolError(f"{shown(url)} belongs to another user, whose hooks would be run. Nothing was pushed.")
+
+
+def _served(top: str, url: str) -> list[str]:
+    """Every folder and file, by its real path, that git may find a repository at for an address on this machine.
+
+    A URL is decoded, and what stands for a host in it is passed over, or is a part of the path; then a home is looked
+    for, endings are tried, and a `.git` file is followed.
+    """
+    paths = [url]
+    if (scheme := re.match(r"[A-Za-z0-9][A-Za-z0-9+.-]*://", url)) is not None:
+        path = os.fsdecode(unquote_to_bytes(os.fsencode(url[scheme.end() :])))
+        paths = [f"//{path}", f"/{path.partition('/')[2]}"]
+    places = []
+    for base in dict.fromkeys((*paths, *map(os.path.expanduser, paths))):
+        for ending in ("", "/.git", ".git", ".git/.git", "/.git/.git"):
+            place = os.path.realpath(os.path.join(top, base + ending))
+            if ending in ("", ".git") or os.path.exists(place):
+                places.append(place)
+            if os.path.isfile(place):
+                with open(place, "rb") as file:
+                    line = os.fsdecode(file.read(1 << 13)).split("\n", 1)[0].removeprefix("gitdir:").strip()
+                places.append(os.path.realpath(os.path.join(os.path.dirname(place), line)))
+    return places
 
 
 async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -> list[Block]:
@@ -158,18 +188,27 @@ async def push(git: Git, remote: str, branch: str, set_upstream: bool) -> Result
         done = await git.run("push", *options, "--", remote, f"{plan.hash}:{plan.ref}", protocols=protocols)
         if done.exit_code != 0:
             said = "\n".join(line for line in shown(os.fsdecode(done.stdout)).splitlines() if line.startswith("!"))
-            text = str(git.failed(done, f"{said}\nThe remote was not changed.".strip()))
+            lost = "remote fail" in said or b"hung up" in done.stderr  # it may have done it, and not have said so
+            after = "Whether the remote was changed is not known." if lost else "The remote was not changed."
+            text = str(git.failed(done, f"{said}\n{after}".strip()))
             for url in plan.urls:
                 text = text.replace(shown(url), _without_password(shown(url)))
             raise ToolError(text)
         if set_upstream:
             await _follow(git, plan.branch, remote)
-    new = plan.old != plan.hash
-    moved = f"{plan.old[:7] if plan.old else 'new'} -> {plan.hash[:7]}" if new else "was up to date already"
+    moved = _moved(os.fsdecode(done.stdout), plan)
     text = f"Pushed {plan.branch} to {remote}: {moved}"
     if set_upstream:
         text += f"\n{plan.branch} follows {remote}/{plan.branch}"
     return Result(text=text, data=Pushed(remote=remote, branch=plan.branch, hash=plan.hash, upstream=set_upstream))
+
+
+def _moved(printed: str, plan: _Plan) -> str:
+    """What the remote said of the ref: `new -> 1a2b3c4`, `0f0f0f0 -> 1a2b3c4`, or that it had it."""
+    line = re.search(r"^([ =*+-])\t[^\t]*\t(?:([0-9a-f]{4,})\.\.)?", printed, flags=re.MULTILINE)
+    if line is not None and line[1] == "=":
+        return "was up to date already"
+    return f"{line[2][:7] if line is not None and line[2] else 'new'} -> {plan.hash[:7]}"
 
 
 async def _follow(git: Git, branch: str, remote: str) -> None:
@@ -183,7 +222,7 @@ async def _follow(git: Git, branch: str, remote: str) -> None:
 
 async def preview_branch(git: Git, name: str, start: str) -> list[Block]:
     """Which branch would be made, and where."""
-    full = await _start(git, name, start)
+    full = git.ctx.workspace.notes["start"] = await _start(git, name, start)
     subject = shown(os.fsdecode(await git.out("log", *QUIET, "--max-count=1", "--format=%s", full, "--"))).strip()
     return [Text(title="would be made", text=f"branch {name} at {full[:7]} {subject}")]
 
@@ -200,8 +239,11 @@ async def _start(git: Git, name: str, start: str) -> str:
 
 async def create(git: Git, name: str, start: str) -> Result:
     """Make the branch. The work tree stays as it is."""
-    async with git.ctx.commit():
+    async with git.ctx.commit() as files:
         full = await _start(git, name, start)
+        check_begun(files, "start")
+        if files.noted.get("start", full) != full:
+            raise changed_error(start)
         done = await git.run("branch", "--no-track", "--", name, full)
         if done.exit_code != 0:
             raise git.failed(done, "No branch was made.")

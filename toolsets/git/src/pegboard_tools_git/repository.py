@@ -14,7 +14,7 @@ from pegboard.errors import DoorError, ToolError
 from pegboard.kit.names import given, shown
 from pegboard.kit.workspace import Workspace
 
-from pegboard_tools_git.config import Setting, parsed
+from pegboard_tools_git.config import Setting, patterns_in, read, true_in
 
 _MOST_TEXT = 1 << 20
 _SMALL = 1 << 13
@@ -27,7 +27,8 @@ _WITHIN = ("objects", "objects/pack", "objects/info", "refs", "info")
 class Repository:
     """A repository that may be looked at. `gitdir` and `common` are absolute: what is a work tree's own, and what all of
     its work trees share; `top` is the work tree, absolute, and `at` the same from the workspace root, with `.` for the
-    root. `names`, `shared`: what lies in `gitdir` and in `common`. `owned`: nobody but the person owns it.
+    root. `names`, `shared`: what lies in `gitdir` and in `common`. `owned`: nobody but the person owns it. `patterns`: the
+    files of ignored files and attributes that its configuration names, inside; `unread`: the keys of those that are not.
     """
 
     top: str
@@ -40,6 +41,8 @@ class Repository:
     owned: bool
     door: Workspace = field(repr=False)
     settings: list[Setting] = field(repr=False)
+    patterns: list[Setting] = field(repr=False, default_factory=list)
+    unread: tuple[str, ...] = ()
 
     @property
     def filters(self) -> frozenset[str]:
@@ -172,16 +175,13 @@ def _made(
             within = _contents(door, f"{common}/{inner}", missing=True)
             if "alternates" in within:
                 _check_alternates(door, common)
-    try:
-        settings = parsed(os.fsdecode(door.read_bytes(f"{common}/config", _MOST_TEXT)))
-    except DoorError as error:
-        if error.reason != "missing":
-            raise
-        settings = []
-    said = [s.value for s in settings if s.section == "core" and s.name is None and s.key == "bare"]
-    bare = bare or (common == gitdir and bool(said) and (said[-1] or "true").lower() in ("true", "yes", "on", "1"))
+    settings = read(door, f"{common}/config")
+    if true_in(settings, "extensions", "worktreeconfig"):
+        settings += read(door, f"{gitdir}/config.worktree")
+    bare = bare or (common == gitdir and true_in(settings, "core", "bare"))
     if not bare:
         _check_files(top)
+    patterns, unread = patterns_in(workspace, top, settings)
     return Repository(
         top=top,
         at=folder,
@@ -193,6 +193,8 @@ def _made(
         owned=_owned(gitdir, common, top),
         door=door,
         settings=settings,
+        patterns=patterns,
+        unread=unread,
     )
 
 

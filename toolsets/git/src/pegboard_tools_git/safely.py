@@ -11,17 +11,22 @@ The person's own configuration (system and user files) counts, as it does for th
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
 
 from pegboard import Context, ToolError
 from pegboard.kit.names import shown
 from pegboard.kit.process import Finished
 
 from pegboard_tools_git.config import OURS, kept, written
+from pegboard_tools_git.inside import check, waits_at
 from pegboard_tools_git.repository import Repository
 
 _LINKED = ("objects", "refs", "packed-refs", "reftable", "info", "logs", "shallow", "worktrees", "lfs")
@@ -31,6 +36,12 @@ _DROPPED = frozenset(
 )
 _IDENTITY = tuple(f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE"))
 _MOST_MESSAGE = 4000
+_FOLDER = "pegboard-git-"
+_STALE_SECONDS = 3600.0
+"""A folder of a process that is gone is left alone for so long: another container may number its processes anew."""
+_OLD_SECONDS = 86_400.0
+_SLOW_SECONDS = 5.0
+"""After so long it is asked what git may be waiting for."""
 MOST_PRINTED = 32 << 20
 DIFF = (
     "--no-ext-diff",
@@ -51,7 +62,7 @@ def environment(root: str, *, identity: bool = False) -> dict[str, str]:
         passed |= {name: os.environ[name] for name in _IDENTITY if name in os.environ}
     folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
     if root != "/":
-        folders = [folder for folder in folders if not f"{os.path.realpath(folder)}/".startswith(f"{root}/")]
+        folders = [folder for folder in folders if not any(map(partial(_within, root), _programs(folder)))]
     passed["PATH"] = os.pathsep.join(folders)
     return passed | {
         "LC_ALL": "C",
@@ -63,6 +74,15 @@ def environment(root: str, *, identity: bool = False) -> dict[str, str]:
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "none",
     }
+
+
+def _programs(folder: str) -> tuple[str, ...]:
+    """A folder of `PATH`, and what git may be run from it: each may be a link."""
+    return folder, f"{folder}/git", f"{folder}/ssh"
+
+
+def _within(root: str, path: str) -> bool:
+    return f"{os.path.realpath(path)}/".startswith(f"{root}/")
 
 
 class Git:
@@ -85,7 +105,28 @@ class Git:
         """Run git to its end, whatever its exit code. `protocols`: what it may speak to other repositories."""
         env = self.env if protocols is None else self.env | {"GIT_ALLOW_PROTOCOL": protocols}
         command = [self._program, "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *argv]
-        return await self.ctx.run(command, cwd=self.repository.at, env=env, stdin=stdin, each=each, quiet=True)
+        running = asyncio.ensure_future(
+            self.ctx.run(command, cwd=self.repository.at, env=env, stdin=stdin, each=each, quiet=True)
+        )
+        try:
+            if not (await asyncio.wait((running,), timeout=_SLOW_SECONDS))[0]:
+                await self._check_waits(argv[0])
+            return await running
+        finally:  # whatever ended this ends git, and what it began with it
+            if not running.done():
+                running.cancel()
+                await asyncio.wait((running,))
+
+    async def _check_waits(self, command: str) -> None:
+        """Of a run that takes long: whether it waits at a FIFO, which it would for ever."""
+        if self.repository.bare:
+            return
+        path = await asyncio.to_thread(waits_at, self.repository.top)
+        if path is not None:
+            raise ToolError(
+                f"git {command} waits at {shown(path)}, which is no regular file, and was stopped. Nothing was changed. "
+                "Ask the person to remove it."
+            )
 
     async def out(self, *argv: str, stdin: bytes = b"") -> bytes:
         """All that git prints.
@@ -126,6 +167,7 @@ async def opened(ctx: Context, repository: Repository, *, writes: bool = False) 
     Raises:
         ToolError: there is no git, or the repository is somebody else's. Nothing was run.
     """
+    check(ctx, repository, writes=writes)
     env = environment(ctx.workspace.root, identity=writes)
     program = shutil.which("git", path=env["PATH"])
     if program is None:
@@ -141,10 +183,7 @@ async def opened(ctx: Context, repository: Repository, *, writes: bool = False) 
             await _check_owner(git)
         yield git
     finally:
-        with suppress(OSError):
-            for name in os.listdir(stand_in):
-                os.unlink(f"{stand_in}/{name}")
-            os.rmdir(stand_in)
+        _drop(stand_in)
 
 
 def _new_folder() -> str:
@@ -152,8 +191,48 @@ def _new_folder() -> str:
     for parent in (os.environ.get("XDG_RUNTIME_DIR", ""), "/dev/shm", None):
         if parent is None or (os.path.isabs(parent) and os.access(parent, os.W_OK | os.X_OK)):
             with suppress(OSError):
-                return tempfile.mkdtemp(prefix="pegboard-git-", dir=parent)
+                made = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-", dir=parent)
+                swept(os.path.dirname(made))
+                return made
     raise ToolError("there is no folder for temporary files. Nothing was run.")
+
+
+@cache
+def swept(parent: str) -> None:
+    """Remove, once in a process, the folders in `parent` of processes that were killed before they could."""
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(_FOLDER) and _is_left(entry):
+                _drop(entry.path)
+
+
+def _is_left(entry: os.DirEntry[str]) -> bool:
+    try:
+        info = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    age, pid = time.time() - info.st_mtime, entry.name.removeprefix(_FOLDER).partition("-")[0]
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid() or age < _STALE_SECONDS:
+        return False
+    return age > _OLD_SECONDS or (pid.isdecimal() and not _is_alive(int(pid)))
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _drop(stand_in: str) -> None:
+    """Remove a stand-in: a file and links, none of which is followed."""
+    with suppress(OSError):
+        for name in os.listdir(stand_in):
+            os.unlink(f"{stand_in}/{name}")
+        os.rmdir(stand_in)
 
 
 def _fill(stand_in: str, repository: Repository, writes: bool) -> None:
@@ -163,7 +242,7 @@ def _fill(stand_in: str, repository: Repository, writes: bool) -> None:
         if name in repository.shared or (writes and name in ("logs", "packed-refs")):
             os.symlink(f"{repository.common}/{name}", f"{stand_in}/{name}")
     with open(f"{stand_in}/config", "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(written(kept(repository.settings)) + OURS)
+        file.write(written([*kept(repository.settings), *repository.patterns]) + OURS)
 
 
 async def _check_owner(git: Git) -> None:

@@ -10,20 +10,24 @@ from functools import partial
 import msgspec
 from pegboard.blocks import Block, Note, Text
 from pegboard.calls import Result
-from pegboard.errors import ToolError
+from pegboard.errors import DoorError, ToolError
 from pegboard.kit.caps import Caps
 from pegboard.kit.changes import counts
 from pegboard.kit.names import shown
+from pegboard.kit.writer import Writer
 
+from pegboard_tools_git.held import check_noted, merge_heads, note
 from pegboard_tools_git.history import paged
-from pegboard_tools_git.patches import Page
-from pegboard_tools_git.places import hold, may_not_read, pathspecs, tip_files
+from pegboard_tools_git.patches import Page, quoted
+from pegboard_tools_git.places import may_not_read, pathspecs
 from pegboard_tools_git.repository import Repository
 from pegboard_tools_git.safely import DIFF, Git
 from pegboard_tools_git.status import Entry, status
 
 _SHOWN = Caps(max_chars=20_000, max_bytes=40_000, max_lines=400)
 """How much of a diff a person is shown."""
+_MOST_NAMED = 300
+"""Names of files that a person is shown; the others are counted."""
 
 
 class Staged(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,15 +46,17 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
 
 async def preview_add(git: Git, paths: Sequence[str]) -> list[Block]:
     """What would be staged: names, and the diff of those that are tracked."""
-    specs, names = await _to_add(git, paths)
-    _hold(git, names)
+    specs, names, nested = await _to_add(git, paths)
+    await note(git, names)
     if not names:
-        return [Note(text="there is nothing to stage")]
-    text, _ = await status(git, specs, _SHOWN)
+        return [Note(text="there is nothing to stage" + _left(nested))]
+    _, now = await status(git, specs, _SHOWN)
     page = _page(git)
     await paged(git, ["diff", *DIFF, "--", *specs], page)
     diff = page.result()[0]
-    blocks: list[Block] = [Text(title=f"would be staged: {len(names)} files", text=text)]
+    blocks: list[Block] = [Text(title=f"would be staged: {len(names)} files", text=_named(names, now.entries))]
+    if nested:
+        blocks.append(Note(text=_left(nested).strip()))
     return [*blocks, Text(title="changes", text=diff)] if diff else blocks
 
 
@@ -58,33 +64,41 @@ async def add(git: Git, paths: Sequence[str]) -> Result:
     """Stage, as it was shown."""
     async with git.ctx.commit() as files:
         files.check_shown()
-        specs, names = await _to_add(git, paths)
+        specs, names, nested = await _to_add(git, paths)
+        await check_noted(git, files, names)
         if not names:
-            return Result(text="There is nothing to stage.", data=Staged(entries=[]))
-        done = await git.run("add", "--all", "--", *(specs or ["."]))
-        if done.exit_code != 0:
-            raise git.failed(done, "Nothing was staged.")
+            return Result(text=f"There is nothing to stage.{_left(nested)}", data=Staged(entries=[]))
+        await _stage(git, files, names)
     _, now = await status(git, specs, git.ctx.output.caps)
     staged = [entry for entry in now.entries if entry.index]
     lines = [f"Staged {len(staged)} files:" if len(staged) != 1 else "Staged 1 file:"]
-    lines += [f"{entry.path}  ({entry.index})" for entry in staged[:200]]
+    lines += [f"{quoted(entry.path)}  ({entry.index})" for entry in staged[:200]]
+    lines += [_left(nested).strip()] if nested else []
     return Result(text="\n".join(lines), data=Staged(entries=staged))
 
 
 async def preview_commit(git: Git, message: str, *, everything: bool) -> list[Block]:
     """The message, and the diff that would be committed."""
-    names = await _changed(git) if everything else []
+    names, nested = await _changed(git) if everything else ([], [])
     await _check_files(git, names)
-    _hold(git, names)
+    await note(git, names)
     page = _page(git)
     born = everything and (await git.run("rev-parse", "--verify", "--quiet", "HEAD")).exit_code == 0
     what = ["HEAD"] if born else ["--cached"]
-    await paged(git, ["diff", *DIFF, *what, "--"], page)
+    await paged(git, ["diff", *DIFF, *(["--ignore-submodules=all"] if nested else []), *what, "--"], page)
+    if nested and (links := await _staged_links(git)):  # what else is at another commit is not staged
+        await paged(git, ["diff", *DIFF, "--cached", "--", *links], page)
     diff = page.result()[0]
     blocks: list[Block] = [Text(title="message", text=message)]
-    if not diff:
+    if nested:
+        blocks.append(Note(text=_left(nested).strip()))
+    if merged := merge_heads(git.repository):
+        become = "which becomes a parent" if len(merged) == 1 else "which become parents"
+        blocks.append(Note(text=f"this concludes the merge of {_commits(merged)}, {become} of the commit"))
+    elif not diff:
         return [*blocks, Note(text="there is nothing to commit" if everything else "nothing is staged")]
-    blocks.append(Text(title="would be committed", text=diff))
+    if diff:
+        blocks.append(Text(title="would be committed", text=diff))
     if hooks := _hooks(git.repository):
         blocks.append(Note(text=f"hooks will not be run: {', '.join(hooks)}"))
     return blocks
@@ -94,68 +108,128 @@ async def commit(git: Git, message: str, *, everything: bool) -> Result:
     """Commit, as it was shown."""
     async with git.ctx.commit() as files:
         files.check_shown()
+        names = (await _changed(git))[0] if everything else []
+        await _check_files(git, names)
+        await check_noted(git, files, names)
         if everything:
-            await _check_files(git, await _changed(git))
-        options = ["--quiet", "--no-verify", "--no-status", "--cleanup=whitespace", "--file=-"]
-        done = await git.run("commit", *options, *(["--all"] if everything else []), stdin=message.encode())
+            await _stage(git, files, names)
+        if (
+            not merge_heads(git.repository)
+            and (await git.run("diff", *DIFF, "--cached", "--quiet", "--")).exit_code == 0
+        ):
+            # `git commit` would say so by a status, which looks into submodules, and there runs what they name; with
+            # --allow-empty it never does.
+            raise ToolError("nothing is staged. Nothing was committed. Stage changes with git_add.")
+        options = ["--quiet", "--no-verify", "--no-status", "--allow-empty", "--cleanup=whitespace", "--file=-"]
+        done = await git.run("commit", *options, stdin=message.encode())
         if done.exit_code != 0:
             said = (shown(os.fsdecode(done.stdout[:2000])).strip() or "") if not done.stderr.strip() else ""
             raise ToolError(f"{said or git.message(done)}\nNothing was committed. git_status says what there is.")
-    form = "--format=tformat:%H%x00%s%x00%D%x00"
+    form = "--format=tformat:%H%x00%s%x00%D%x00%P%x00"
     shape = ("--no-patch", "--no-show-signature", "--decorate=full")
-    full, subject, refs = os.fsdecode(await git.out("show", *shape, form, "HEAD")).split("\0")[:3]
+    full, subject, refs, parents = os.fsdecode(await git.out("show", *shape, form, "HEAD")).split("\0")[:4]
     head = re.search(r"HEAD -> refs/heads/([^,]+)", refs)
     branch = shown(head[1]) if head else None
-    stat = os.fsdecode(await git.out("show", *DIFF, "--no-show-signature", "--format=", "--shortstat", "HEAD")).strip()
+    summary = os.fsdecode(
+        await git.out("show", *DIFF, "--no-show-signature", "--format=", "--shortstat", "HEAD")
+    ).strip()
     text = f"Committed {full[:7]} on {branch or 'a detached HEAD'}: {shown(subject)}"
-    text += _summed(stat)
+    text += _summed(summary)
+    if merged := parents.split()[1:]:
+        text += f"\n(this concluded the merge of {_commits(merged)})"
     if hooks := _hooks(git.repository):
         text += f"\n(hooks were not run: {', '.join(hooks)})"
     return Result(text=text, data=Committed(hash=full, branch=branch, subject=shown(subject)))
 
 
-def _summed(stat: str) -> str:
+def _summed(summary: str) -> str:
     """` (3 files, +10 -2)` from git's `3 files changed, 10 insertions(+), 2 deletions(-)`."""
-    if not stat:
+    if not summary:
         return ""
-    number = {word: int(count) for count, word in re.findall(r"(\d+) (file|insertion|deletion)", stat)}
+    number = {word: int(count) for count, word in re.findall(r"(\d+) (file|insertion|deletion)", summary)}
     files = number.get("file", 0)
     lines = counts(number.get("insertion", 0), number.get("deletion", 0))
     return f" ({files} file{'s' if files != 1 else ''}{', ' + lines if lines else ''})"
 
 
-def _hold(git: Git, names: Sequence[str]) -> None:
-    """Have what would be staged or committed stay as it is while a person is asked."""
-    ctx, repository = git.ctx, git.repository
-    held = [f"{repository.gitdir}/index", *tip_files(repository)]
-    hold(ctx, [*held, *(f"{repository.top}/{name}" for name in names[:500])])
+def _named(names: Sequence[str], entries: Sequence[Entry]) -> str:
+    """A line for each file, also of those in folders that a status only names."""
+    words = {entry.path: entry.words(False) for entry in entries}
+    lines = [f"{quoted(name)}  ({words.get(shown(name), 'untracked')})" for name in names[:_MOST_NAMED]]
+    more = len(names) - len(lines)
+    return "\n".join([*lines, f"... and {more} more files"] if more else lines)
 
 
-async def _to_add(git: Git, paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The paths as git is given them, and the files below them that would be staged; none of those may be protected."""
+def _commits(hashes: Sequence[str]) -> str:
+    return " and ".join(commit[:10] for commit in hashes)
+
+
+async def _to_add(git: Git, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """The paths as git is given them, the files below them that would be staged, and repositories in the way, which are
+    not looked into. None of the files may be protected."""
     specs = pathspecs(git.ctx.workspace, git.repository, paths)
-    listed = await git.out(
-        "ls-files", "-z", "--modified", "--others", "--exclude-standard", "--deduplicate", "--", *specs
-    )
-    names = [name for name in os.fsdecode(listed).split("\0") if name]
-    if not names and specs:
-        return specs, await _named(git, specs)
+    names, nested = await _listed(git, "--modified", "--others", "--exclude-standard", "--", *specs)
+    if not names and not nested and specs:
+        known = await git.run("ls-files", "--error-unmatch", "-z", "--", *specs)
+        if known.exit_code != 0:
+            raise git.failed(known, "Nothing was staged.")
     await _check_files(git, names)
-    return specs, names
+    return specs, names, nested
 
 
-async def _named(git: Git, specs: Sequence[str]) -> list[str]:
-    """Where nothing is to be staged: whether git knows the paths at all; its own words where it does not."""
-    done = await git.run("add", "--all", "--dry-run", "--", *specs)
-    if done.exit_code != 0:
-        raise git.failed(done, "Nothing was staged.")
-    return []
+async def _changed(git: Git) -> tuple[list[str], list[str]]:
+    """Tracked files with changes that are not staged, and repositories within this one that are at another commit."""
+    return await _listed(git, "--modified")
 
 
-async def _changed(git: Git) -> list[str]:
-    """Tracked files with changes that are not staged."""
-    listed = await git.out("ls-files", "-z", "--modified", "--deduplicate")
-    return [name for name in os.fsdecode(listed).split("\0") if name]
+async def _listed(git: Git, *options: str) -> tuple[list[str], list[str]]:
+    """Names that `ls-files` lists: of files, and of repositories within this one (submodules and others)."""
+    listed = os.fsdecode(await git.out("ls-files", "-z", "--deduplicate", *options)).split("\0")
+    entries = os.fsdecode(await git.out("ls-files", "-z", "--stage")).split("\0")
+    links = {entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")}
+    names = [name for name in listed if name]
+    nested = [name for name in names if name.endswith("/") or name in links]
+    return [name for name in names if name not in set(nested)], nested
+
+
+async def _staged_links(git: Git) -> list[str]:
+    """Repositories within this one of which another commit is staged."""
+    raw = os.fsdecode(await git.out("diff", *DIFF, "--cached", "--raw", "--no-renames", "-z", "--")).split("\0")
+    return [name for change, name in zip(raw[::2], raw[1::2], strict=False) if "160000" in change.split()[:2]]
+
+
+async def _stage(git: Git, files: Writer, names: Sequence[str]) -> None:
+    """Stage these files as they are now. `git add` is not used: it has a status made of each repository within this one,
+    and there runs what that one's configuration names."""
+    top = git.repository.top
+    there = [name for name in names if os.path.lexists(f"{top}/{name}") and not _is_folder(f"{top}/{name}")]
+    gone = set(names).difference(there)
+    for part, options in ((sorted(gone), ["--force-remove"]), (there, ["--add", "--remove", "--replace"])):
+        if part:
+            stdin = os.fsencode("".join(f"{name}\0" for name in part))
+            done = await git.run("update-index", *options, "-z", "--stdin", stdin=stdin)
+            if done.exit_code != 0:
+                more = " What was deleted is staged." if gone and part is there else " Nothing was staged."
+                raise git.failed(done, more.strip())
+    try:
+        files.check_shown()
+    except DoorError as error:
+        raise ToolError(
+            f"{error.path} was changed while it was staged, and may be staged as it is now. Nothing was committed. "
+            "git_diff with staged=true tells."
+        ) from None
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def _left(nested: Sequence[str]) -> str:
+    """What is said of repositories within this one."""
+    if not nested:
+        return ""
+    more = f" and {len(nested) - 1} more" if len(nested) > 1 else ""
+    return f"\n({shown(nested[0])}{more}: a repository of its own, which is not staged here)"
 
 
 async def _check_files(git: Git, names: Sequence[str]) -> None:
@@ -165,6 +239,12 @@ async def _check_files(git: Git, names: Sequence[str]) -> None:
     refused = [name for name in names if may_not_read(git.ctx.workspace, git.repository, name)]
     if refused:
         raise ToolError(f"{shown(refused[0])} may not be read, so it is not staged. Nothing was staged. Leave it out.")
+    if names and git.repository.unread:
+        raise ToolError(
+            f"the repository's configuration names a file by {' and '.join(git.repository.unread)} that lies outside the "
+            "workspace or may not be read: what is ignored, or stored through a filter, is not known. Nothing was staged. "
+            "Ask the person to stage it, or to name that file in their own git configuration."
+        )
     if not names or not (git.repository.filters or git.repository.includes):
         return
     stdin = os.fsencode("\0".join(names))

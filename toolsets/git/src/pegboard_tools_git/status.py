@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 from pegboard.kit.caps import Caps
-from pegboard.kit.names import shown
+from pegboard.kit.names import printable, shown
 
+from pegboard_tools_git.patches import quoted
 from pegboard_tools_git.repository import Repository
 from pegboard_tools_git.safely import Git
 
@@ -44,10 +45,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         """`staged renamed from a.txt, modified`."""
         staged = f"staged {self.index}" if self.index else ""
         if self.from_ and self.index in ("renamed", "copied"):
-            staged += f" from {self.from_}"
+            staged += f" from {quoted(self.from_)}"
         unstaged = self.worktree or ""
         if self.from_ and self.worktree in ("renamed", "copied"):
-            unstaged += f" from {self.from_}"
+            unstaged += f" from {quoted(self.from_)}"
         said = ", ".join(filter(None, (staged, unstaged)))
         return f"submodule: {said}" if submodule else said
 
@@ -141,7 +142,7 @@ def state_of(repository: Repository) -> tuple[str | None, str]:
         done, end = (line(f"{folder}/{name}") for name in count)
         branch = (line(f"{folder}/head-name") or "").removeprefix("refs/heads/")
         onto = line(f"{folder}/onto") or ""
-        words = f"rebasing {shown(branch)}".rstrip() + (f" onto {onto[:7]}" if onto else "")
+        words = f"rebasing {printable(branch)}".rstrip() + (f" onto {onto[:7]}" if onto else "")
         return "rebasing", f"{words} ({done}/{end})" if done and end else words
     for name, state in (
         ("rebase-apply", "applying"),
@@ -185,7 +186,10 @@ async def status(git: Git, paths: list[str], caps: Caps) -> tuple[str, Status]:
         state=state or ("unborn" if head.oid == "(initial)" else None),
         entries=[entry for entry, _ in entries],
     )
-    lines = [title(head, words, len(entries)), *(f"{entry.path}  ({entry.words(sub)})" for entry, sub in entries)]
+    lines = [
+        title(head, words, len(entries)),
+        *(f"{quoted(entry.path)}  ({entry.words(sub)})" for entry, sub in entries),
+    ]
     return _fitting(lines, caps) + _notes(repository), data
 
 
@@ -208,7 +212,7 @@ def _notes(repository: Repository) -> str:
     if os.path.lexists(f"{repository.top}/.gitmodules"):
         notes.append("\n(changes inside submodules are not looked for; path=SUBMODULE tells of them)")
     if repository.filters:
-        names = ", ".join(sorted(shown(name) for name in repository.filters))
+        names = ", ".join(sorted(printable(name) for name in repository.filters))
         notes.append(
             f"\n(filters that the repository's configuration names were not run: {names}; files that go through them may "
             "be called modified)"
