@@ -20,6 +20,7 @@ from pegboard.port import Answer
 from pegboard.testing.bench import TestBoard
 
 Git = Callable[..., str]
+TRACED = ["strace", "-f", "--seccomp-bpf", "-qq", "-s", "300", "-e", "trace=execve", "-o"]
 PROGRAM = """\
 import sys
 from pathlib import Path
@@ -89,23 +90,7 @@ def test_nothing_is_started_in_a_repository_within(
     trace = tmp_path / "trace"
 
     done = subprocess.run(
-        [
-            "strace",
-            "-f",
-            "--seccomp-bpf",
-            "-qq",
-            "-s",
-            "300",
-            "-e",
-            "trace=execve",
-            "-o",
-            str(trace),
-            sys.executable,
-            "-c",
-            PROGRAM,
-            str(repo),
-            str(tmp_path / "state"),
-        ],
+        [*TRACED, trace, sys.executable, "-c", PROGRAM, repo, tmp_path / "state"],
         capture_output=True,
         text=True,
         timeout=100,
@@ -192,6 +177,25 @@ def test_a_branch_begins_where_it_was_shown_to(tools: Any, repo: Path, git: Git)
     board = tools.board(answers="person")
     assert asked(board, "git_branch_create", move, name="topic", start="main~1")[1].outcome == "error"
     assert asked(board, "git_branch_create", name="topic")[1].outcome == "ok"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("git_add", {"paths": ["."]}),
+        ("git_commit", {"message": "m", "all": True}),
+        ("git_branch_create", {"name": "topic"}),
+    ],
+)
+def test_what_could_not_be_shown_is_not_done(
+    tools: Any, repo: Path, git: Git, name: str, arguments: dict[str, Any]
+) -> None:
+    (repo / "a.txt").write_text("changed\n")
+    index, aside = repo / ".git" / "HEAD", repo / "aside"
+    index.rename(aside)
+    record = asked(tools.board(answers="person"), name, lambda: aside.rename(index), **arguments)[1]
+    assert record.outcome == "error" and "could not be shown" in record.text, record.text
+    assert git(repo, "diff", "--cached", "--name-only") == "" == git(repo, "branch", "--list", "topic")
 
 
 def test_every_commit_that_a_merge_brings_in_is_named(tools: Any, repo: Path, git: Git) -> None:
