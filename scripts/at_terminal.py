@@ -45,7 +45,7 @@ def run(
         command[0],
         command[1:],
         cwd=str(cwd),
-        env={**environ, "TERM": "dumb", "NO_COLOR": "1"},
+        env={**environ, "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "100", "LINES": "50"},  # a test runner sets others
         encoding="utf-8",
         codec_errors="backslashreplace",
         timeout=LIMIT,

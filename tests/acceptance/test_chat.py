@@ -227,9 +227,8 @@ def test_tools_lists_the_counts_and_the_set_of_each(cli: Any) -> None:
     shown = said(child, "/tools").split("\n")
     assert shown[1] == "Tools"
     offered, registered = map(int, re.findall(r"\d+", shown[2]))
-    assert (
-        shown[2] == f"{offered} offered this turn of {registered} registered" and offered == registered - 2
-    )  # the stranger's own, and one that nobody is told of
+    # Left out: the stranger's own, and one that nobody is told of.
+    assert shown[2] == f"{offered} offered this turn of {registered} registered" and offered == registered - 2
     rows = {line.split()[0]: line.split()[1] for line in shown[5:] if line}
     assert rows["peek"] == "stranger" and rows["read_file"] == "core" and "dawdle" not in rows
     assert len(rows) == offered

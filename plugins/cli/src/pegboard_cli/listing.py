@@ -68,8 +68,9 @@ def tokens_of(size: int) -> int:
 
 
 def list_tools(board: Board, *, all: bool = False) -> ToolList:
-    """Every registered tool in its order; those that policy denies only if `all`."""
+    """Every registered tool in its order; those that policy denies and those that are told of to nobody only if `all`."""
     rows = [_row(board, tool) for tool in board.registry.tools]
+    quiet = {tool.name for tool in board.registry.tools if not tool.declaration.advertised}
     offered = [row for row in rows if row.offered]
     size = sum(row.bytes for row in offered)
     return ToolList(
@@ -83,7 +84,7 @@ def list_tools(board: Board, *, all: bool = False) -> ToolList:
             for name, info in board.registry.sets.items()
             if info.loaded
         ],
-        tools=[row for row in rows if all or row.why_not != "denied"],
+        tools=[row for row in rows if all or (row.why_not != "denied" and row.name not in quiet)],
     )
 
 
