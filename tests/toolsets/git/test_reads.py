@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from pegboard.calls import Record
 from pegboard.events import CallAsked
-from pegboard.port import Cancel
 from pegboard.testing.bench import TestBoard
-from pegboard_tools_git import reads
 
 Git = Callable[..., str]
 
@@ -76,15 +71,12 @@ def test_a_line_longer_than_a_page_is_cut(tools: Any, repo: Path) -> None:
 
 
 def test_files_that_may_not_be_read_are_left_out_of_diffs(repo: Path, tools: Any, git: Git) -> None:
-    from pegboard_guard.protected import ProtectedPaths
-    from pegboard_guard.settings import Settings
-
     (repo / ".env").write_text("TOKEN=old\n")
     git(repo, "add", "-f", ".env")
     git(repo, "commit", "-q", "-m", "env")
     (repo / ".env").write_text("TOKEN=new\n")
     (repo / "a.txt").write_text("A\n")
-    board = tools.board(guards=[ProtectedPaths(Settings())])
+    board = tools.guarded()
 
     for name, arguments in (
         ("git_diff", {"ref": "HEAD^"}),
@@ -260,35 +252,34 @@ def test_the_set_reads_only_and_asks_nobody(tools: Any, repo: Path) -> None:
     assert len(five) == 5 and sum(tool.wire_size() for tool in five) < 2_180
 
 
-def test_a_stopped_call_leaves_no_process_no_lock_and_no_folder(
-    tools: Any, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bin_ = tmp_path / "bin"
-    bin_.mkdir()
-    (bin_ / "git").write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
-    (bin_ / "git").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{bin_}:{os.environ['PATH']}")
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "tmp"))
-    (tmp_path / "tmp").mkdir()
-    board = tools.board()
+def test_what_may_not_be_read_is_not_had_by_its_hash(tools: Any, repo: Path, git: Git) -> None:
+    (repo / ".env").write_text("TOKEN=hunter2\n")
+    (repo / ".ssh").mkdir()
+    (repo / ".ssh" / "id_rsa").write_text("hunter2\n")
+    git(repo, "add", "-A", "-f")
+    git(repo, "commit", "-q", "-m", "secrets")
+    blob, tree = (git(repo, "rev-parse", f"HEAD:{name}").strip() for name in (".env", ".ssh"))
+    other = git(repo, "rev-parse", "HEAD:a.txt").strip()
+    git(repo, "tag", "-a", "-m", "t", "of-blob", blob)
+    git(repo, "tag", "-a", "-m", "t", "of-tree", tree)
 
-    async def stopped() -> Record:
-        call = asyncio.ensure_future(board.agent.call("git_status", {}, "program"))
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-            await asyncio.sleep(0.01)
-        await board.agent.send(Cancel())
-        return cast(Record, await call)
+    for ref in (f"{blob}..{other}", f"{tree}..{tree}", f"HEAD...{blob}"):
+        record = tools("git_diff", ref=ref)
+        assert record.outcome == "error" and "hunter2" not in record.text and "is no commit" in record.text, ref
+    for ref in (blob, tree, "of-blob", "of-tree"):
+        record = tools("git_show", ref=ref)
+        assert record.outcome == "error" and "hunter2" not in record.text, ref
+    assert "is no revision" in tools("git_diff", ref="nowhere..HEAD").text
 
-    record = board.run(stopped())
-
-    assert (record.outcome, record.why) == ("interrupted", "person")
-    time.sleep(0.1)
-    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
-    assert list((tmp_path / "tmp").iterdir()) == []
-    assert not list((repo / ".git").glob("*.lock"))
-
-
-def test_without_git_the_tools_say_so(tools: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert "no program git is on PATH" in tools("git_status").text
-    assert reads.Settings().worktree_outside is False
+    guarded = tools.guarded().call
+    assert guarded("git_rev_parse", ref="HEAD:.env").outcome == "blocked"
+    assert guarded("git_rev_parse", ref="HEAD:a.txt").outcome == "ok"
+    for ref in (f"{blob}..HEAD:a.txt", f"HEAD..{blob}", f"{tree}..{tree}", blob, "of-blob", f":/secrets..{blob}"):
+        assert guarded("git_diff", ref=ref).outcome == "error", ref
+    for ref in (blob, tree, "of-blob", "of-tree", f"{tree}:id_rsa", "HEAD^{tree}", "of-tree:id_rsa"):
+        record = guarded("git_show", ref=ref)
+        assert record.outcome in ("error", "blocked") and "hunter2" not in record.text, ref
+    git(repo, "tag", "-a", "-m", "a release", "v1")
+    for ref in ("v1", "HEAD^!", ":/second", "HEAD^..HEAD", "HEAD~1:a.txt", "HEAD^{/sec}", ":a.txt", ":0:a.txt"):
+        assert guarded("git_show", ref=ref).outcome == "ok", ref
+    assert "usage:" not in guarded("git_diff", ref="HEAD HEAD").text

@@ -194,6 +194,22 @@ def test_names_that_are_not_utf8_are_shown_and_taken_back(tools: Any, repo: Path
     assert "+++ b/caf\\xe9.txt" in diff and diff.endswith("-1\n+2")
 
 
+def test_a_name_with_a_line_end_forges_no_line(tools: Any, repo: Path, git: Git) -> None:
+    names = ["n\nfake.txt  (untracked)\tx", "zz\nOn main, clean."]
+    for name in names:
+        (repo / name).write_text("x\n")
+    git(repo, "mv", "a.txt", "a\nforged.txt")
+    status = tools("git_status")
+    assert '"zz\\nOn main, clean."  (untracked)' in status.text.splitlines()
+    assert set(names) <= {entry["path"] for entry in status.data["entries"]}
+    for record in (status, added := tools("git_add", paths=["."])):
+        assert record.outcome == "ok"
+        assert not any(
+            line.startswith(("fake.txt", "forged.txt", "On main, clean.")) for line in record.text.splitlines()
+        )
+    assert set(names) <= {entry["path"] for entry in added.data["entries"]}
+
+
 def test_many_changes_stop_at_the_caps_and_say_how_many_more(tools: Any, repo: Path) -> None:
     for number in range(60):
         (repo / f"file{number:02}").write_text("")

@@ -13,7 +13,6 @@ from pegboard.kit.names import shown
 from pegboard.kit.refusals import changed_error
 from pegboard.kit.writer import Writer
 
-from pegboard_tools_git.places import hold
 from pegboard_tools_git.repository import Repository
 from pegboard_tools_git.safely import Git
 
@@ -36,10 +35,21 @@ def check_begun(files: Writer, needed: str) -> None:
         raise ToolError("what would be done could not be shown, so it was not done. Nothing was changed. Ask again.")
 
 
+def hold(ctx: Context, files: Sequence[str]) -> None:
+    """In a preview: hold the contents of files to what they are now, for `Writer.check_shown`."""
+    for path in files:
+        try:
+            with ctx.workspace.open(path):
+                pass
+        except DoorError:
+            continue  # not there, which is held too; a link, a submodule; or in a repository outside
+
+
 async def note(git: Git, names: Sequence[str]) -> None:
-    """In a preview: hold the repository, and these files of its work tree, to what they are now."""
+    """In a preview: hold the repository, and these files of its work tree, to what they are now: their contents as any
+    file's, and what a commit is made of beside those as notes, which the door knows nothing of."""
     top, notes = git.repository.top, git.ctx.workspace.notes
-    hold(git.ctx, [f"{top}/{name}" for name in names])  # what is in them
+    hold(git.ctx, [f"{top}/{name}" for name in names])
     notes.update(await _state(git))
     notes.update((_FILE + name, _kind(f"{top}/{name}")) for name in names)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 from pegboard.errors import ToolError
 from pegboard.kit.caps import Caps
 from pegboard.kit.names import shown
 
-from pegboard_tools_git.patches import Page, Refused, decoded
-from pegboard_tools_git.places import path_in_ref
+from pegboard_tools_git.patches import Page, decoded, room
+from pegboard_tools_git.places import may_not_read, path_in_ref
 from pegboard_tools_git.safely import DIFF, Git
 
 QUIET = ("--no-show-signature", "--no-decorate", "--no-notes", "--no-color")
@@ -152,9 +153,10 @@ async def paged(git: Git, argv: Sequence[str], page: Page) -> None:
     page.close()
 
 
-def page_for(caps: Caps, offset: int, refused: Refused | None) -> Page:
-    """A page of a diff under the caps."""
-    return Page(caps, offset, refused)
+def page_of(git: Git, caps: Caps, offset: int = 1, *, files: bool = True) -> Page:
+    """A page under the caps. `files`: it is a diff, whose files are looked at."""
+    refused = partial(may_not_read, git.ctx.workspace, git.repository) if files else None
+    return Page(caps, max(offset, 1), refused)
 
 
 async def blame(
@@ -220,8 +222,7 @@ class Blamed:
             else f"{author} {self._number}: {text}"
         )
         self._size += len(row.encode("utf-8", "replace")) + 1
-        most = min(n for n in (self._caps.max_chars, self._caps.max_bytes, 1 << 30) if n) - 100
-        if self.lines and (self._size > most or 0 < self._caps.max_lines - 1 <= len(self.lines)):
+        if self.lines and (self._size > room(self._caps, 100) or 0 < self._caps.max_lines - 1 <= len(self.lines)):
             self.more = True
             return
         self.texts.append(row)
@@ -276,3 +277,9 @@ async def branches(git: Git) -> tuple[str, Branches]:
 async def resolve(git: Git, ref: str) -> str:
     """The full hash that a revision means."""
     return (await git.out("rev-parse", "--verify", ref)).decode("ascii", "replace").strip()
+
+
+async def commit_at(git: Git, name: str) -> str | None:
+    """The commit that a name stands for; None where it stands for none."""
+    done = await git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return done.stdout.decode("ascii", "replace").strip() if done.exit_code == 0 else None

@@ -58,7 +58,9 @@ def _walk(door: Workspace, folders: tuple[str, ...], writes: bool) -> None:
             else:
                 _check_kind(entry.path, entry.stat(follow_symlinks=False).st_mode)
         if count > _MOST:
-            raise ToolError(f"{shown(folders[0])} holds more than {_MOST:,} files. Git was not run.")
+            raise ToolError(
+                f"{shown(folders[0])} holds more than {_MOST:,} files. Git was not run. Ask the person to run git gc."
+            )
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -79,7 +81,10 @@ def _followed(door: Workspace, path: str, writes: bool) -> list[str]:
             "Ask the person to do this, or to put a file or folder in the link's place."
         )
     if door.place(path).outside:
-        raise ToolError(f"{shown(path)} leads out of the workspace. Git was not run.")
+        raise ToolError(
+            f"{shown(path)} leads out of the workspace. Git was not run. "
+            "Ask the person to do this, or to start Pegboard where all of the repository lies inside."
+        )
     real = os.path.realpath(path)
     try:
         mode = os.stat(real).st_mode
@@ -91,7 +96,7 @@ def _followed(door: Workspace, path: str, writes: bool) -> list[str]:
 
 def _check_kind(path: str, mode: int) -> None:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISSOCK(mode)):  # a monitor's socket: git cannot open it
-        raise ToolError(f"{shown(path)} is no regular file. Git was not run.")
+        raise ToolError(f"{shown(path)} is no regular file. Git was not run. Ask the person to remove it.")
 
 
 def _check_submodules(workspace: Workspace, repository: Repository) -> None:

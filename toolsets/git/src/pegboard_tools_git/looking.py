@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pegboard import Context, Lists, Reads, Result, ToolError, tool
 from pegboard.kit.aside import PATH_ALIASES
 
 if TYPE_CHECKING:
-    from pegboard_tools_git.patches import Page
     from pegboard_tools_git.repository import Repository
     from pegboard_tools_git.safely import Git
 
@@ -59,16 +57,6 @@ def specs_of(ctx: Context, git: Git, paths: Sequence[str]) -> list[str]:
     from pegboard_tools_git.places import pathspecs
 
     return pathspecs(ctx.workspace, git.repository, paths)
-
-
-def page_of(ctx: Context, git: Git, offset: int = 1, *, files: bool = True) -> Page:
-    """A page of a diff; `files`: it is one, whose files are looked at."""
-    from pegboard_tools_git.patches import Page
-    from pegboard_tools_git.places import may_not_read
-
-    return Page(
-        ctx.output.caps, max(offset, 1), partial(may_not_read, ctx.workspace, git.repository) if files else None
-    )
 
 
 def listed(path: str | list[str]) -> list[str]:
@@ -162,17 +150,16 @@ async def git_diff(
     offset: Offset = 1,
 ) -> Result:
     """Unstaged changes, or as ref and staged say. Of one commit: git_show."""
+    from pegboard_tools_git.history import check_commits, page_of, paged
     from pegboard_tools_git.places import path_in_ref
+    from pegboard_tools_git.safely import DIFF
 
     paths = listed(path)
     wanted = ref_of(ref)
     if path_in_ref(ref) is not None:
         raise ToolError(f"{ref} names a file, and git_diff compares commits. Nothing was run. Give the file as path.")
     async with looking(ctx, paths[0], tree=not ref) as git:
-        from pegboard_tools_git.history import check_commits, paged
-        from pegboard_tools_git.safely import DIFF
-
-        page = page_of(ctx, git, offset)
+        page = page_of(git, ctx.output.caps, offset)
         specs = specs_of(ctx, git, paths)
         if ref:
             await check_commits(git, ref)

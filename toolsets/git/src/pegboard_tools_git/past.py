@@ -15,7 +15,6 @@ from pegboard_tools_git.looking import (
     Offset,
     file_in_ref,
     looking,
-    page_of,
     ref_of,
     specs_of,
 )
@@ -75,7 +74,7 @@ async def git_log(
         specs = specs_of(ctx, git, [path])
         text, data = await history.log(git, count, next(iter(wanted), None), specs)
         if patch and data.commits:
-            page = page_of(ctx, git)
+            page = history.page_of(git, ctx.output.caps)
             await history.log_patches(git, count, next(iter(wanted), None), specs, page)
             text = page.result()[0]
             if page.more:
@@ -123,7 +122,7 @@ async def git_show(
 
     wanted, content = ref_of(ref or "HEAD")[0], path_in_ref(ref) is not None
     async with looking(ctx, path) as git:
-        page = page_of(ctx, git, offset, files=not content)
+        page = history.page_of(git, ctx.output.caps, offset, files=not content)
         await history.show(git, wanted, specs_of(ctx, git, [path]), page, content=content)
     text, data = page.result()
     return Result(text=text or f"{ref} has nothing to show.", data=data)

@@ -123,12 +123,9 @@ class Page:
         if not self._fits(text):
             self.more = True
             if not self.lines:  # one line that is longer than a page: its beginning
-                self.lines.append(text[: max(1, self._most() // 4)] + " ... (cut)")
+                self.lines.append(text[: max(1, room(self._caps, _ROOM) // 4)] + " ... (cut)")
             return
         self.lines.append(text)
-
-    def _most(self) -> int:
-        return min(n for n in (self._caps.max_chars, self._caps.max_bytes, 1 << 30) if n) - _ROOM
 
     def _fits(self, text: str) -> bool:
         self._chars += len(text) + 1
@@ -139,6 +136,11 @@ class Page:
             or 0 < caps.max_bytes - _ROOM < self._bytes
             or 0 < caps.max_lines - 2 < len(self.lines) + 1
         )
+
+
+def room(caps: Caps, reserve: int) -> int:
+    """How many characters fit, of one byte each, with so many kept free."""
+    return min(n for n in (caps.max_chars, caps.max_bytes, 1 << 30) if n) - reserve
 
 
 def decoded(line: bytes) -> str:

@@ -5,17 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from pegboard.context import Context
-from pegboard.errors import DoorError, ToolError
+from pegboard.errors import ToolError
 from pegboard.kit.names import given, shown
 from pegboard.kit.workspace import Workspace
 
 from pegboard_tools_git.repository import Repository
-
-
-def path_list(path: str | Sequence[str] | None) -> list[str]:
-    """One path, several or none, as a list."""
-    return [] if path is None else [path] if isinstance(path, str) else list(path)
 
 
 def pathspecs(workspace: Workspace, repository: Repository, paths: Sequence[str]) -> list[str]:
@@ -46,7 +40,9 @@ def _relative(workspace: Workspace, repository: Repository, path: str) -> str:
     if other is not None and not os.path.lexists(full) and os.path.lexists(other):
         full = other
     if place.outside or not f"{full}/".startswith(f"{repository.top}/"):
-        raise ToolError(f"{path} lies outside the repository at {shown(repository.at)}. Nothing was run.")
+        raise ToolError(
+            f"{path} lies outside the repository at {shown(repository.at)}. Nothing was run. Name paths of one repository."
+        )
     return os.path.relpath(full, repository.top)
 
 
@@ -56,24 +52,6 @@ def may_not_read(workspace: Workspace, repository: Repository, name: str) -> boo
     if name.startswith("/") or ".." in parts:
         return True  # a forged index can name what lies outside
     return workspace.refusal("read", repository.workspace_path(name)) is not None
-
-
-def tip_files(repository: Repository, branch: str | None = None) -> list[str]:
-    """The files that say what a branch (the current one where none is named) points at."""
-    head = repository.state_file("HEAD") or ""
-    ref = f"refs/heads/{branch}" if branch else head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
-    files = [f"{repository.gitdir}/HEAD", f"{repository.common}/packed-refs"]
-    return [*files, f"{repository.common}/{ref}"] if ref and ".." not in ref.split("/") else files
-
-
-def hold(ctx: Context, files: Sequence[str]) -> None:
-    """Look at files in a preview, through the door: `Writer.check_shown` refuses when they are not as they were then."""
-    for path in files:
-        try:
-            with ctx.workspace.open(path):
-                pass
-        except DoorError:
-            continue  # not there, which is held too; a link, a submodule; or in a repository outside
 
 
 def path_in_ref(ref: str) -> str | None:

@@ -14,11 +14,10 @@ from pegboard.errors import ToolError
 from pegboard.kit.names import shown
 from pegboard.kit.refusals import changed_error
 
-from pegboard_tools_git.held import check_begun
-from pegboard_tools_git.history import QUIET
-from pegboard_tools_git.places import hold, tip_files
+from pegboard_tools_git.held import check_begun, hold
+from pegboard_tools_git.history import QUIET, commit_at
 from pegboard_tools_git.repository import Repository
-from pegboard_tools_git.safely import Git, checked_ref
+from pegboard_tools_git.safely import Git, checked_ref, within
 from pegboard_tools_git.settings import WriteSettings
 
 _MOST_SHOWN = 20
@@ -97,8 +96,8 @@ async def _plan(git: Git, remote: str, branch: str) -> _Plan:
             raise ToolError("HEAD is detached, so there is no current branch. Nothing was pushed. Name the branch.")
     checked_ref(branch)
     ref = f"refs/heads/{branch}"
-    done = await git.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-    if done.exit_code != 0 or (await git.run("check-ref-format", ref)).exit_code != 0:
+    commit = await commit_at(git, ref)
+    if commit is None or (await git.run("check-ref-format", ref)).exit_code != 0:
         raise ToolError(f"there is no branch {branch!r} with a commit. Nothing was pushed. git_branch lists branches.")
     urls = os.fsdecode(await git.out("remote", "get-url", "--push", "--all", "--", remote)).splitlines()
     if len(urls) > 1:
@@ -106,12 +105,15 @@ async def _plan(git: Git, remote: str, branch: str) -> _Plan:
             f"the remote {remote!r} has {len(urls)} addresses to push to, and one could take what the next refuses. "
             "Nothing was pushed. Ask the person to push, or name a remote with one address."
         )
-    settings = git.ctx.settings if isinstance(git.ctx.settings, WriteSettings) else WriteSettings()
     for url in urls:
-        _check_address(git, url, settings.push_protocols)
-    tracked = await git.run("rev-parse", "--verify", "--quiet", f"refs/remotes/{remote}/{branch}^{{commit}}")
-    old = tracked.stdout.decode("ascii", "replace").strip() if tracked.exit_code == 0 else None
-    return _Plan(branch=branch, ref=ref, hash=done.stdout.decode("ascii", "replace").strip(), urls=urls, old=old)
+        _check_address(git, url, _protocols(git))
+    old = await commit_at(git, f"refs/remotes/{remote}/{branch}")
+    return _Plan(branch=branch, ref=ref, hash=commit, urls=urls, old=old)
+
+
+def _protocols(git: Git) -> Sequence[str]:
+    settings = git.ctx.settings if isinstance(git.ctx.settings, WriteSettings) else WriteSettings()
+    return settings.push_protocols
 
 
 def _check_address(git: Git, url: str, allowed: Sequence[str]) -> None:
@@ -119,18 +121,21 @@ def _check_address(git: Git, url: str, allowed: Sequence[str]) -> None:
     if protocol not in allowed:
         raise ToolError(
             f"{_without_password(shown(url))} is reached by {protocol!r}, which is not among `git-write.push_protocols` "
-            f"({', '.join(allowed)}). Nothing was pushed."
+            f"({', '.join(allowed)}). Nothing was pushed. Ask the person to push."
         )
     if protocol != "file":
         return
     for place in _served(git.repository.top, url):
-        if f"{place}/".startswith(f"{git.ctx.workspace.root.rstrip('/')}/"):
+        if within(git.ctx.workspace.root, place):
             raise ToolError(
                 f"{shown(url)} lies in the workspace: what it holds may have come with a clone, and its hooks would be "
                 "run. Nothing was pushed. Ask the person to push."
             )
         if os.path.exists(place) and hasattr(os, "geteuid") and os.stat(place).st_uid not in (os.geteuid(), 0):
-            raise ToolError(f"{shown(url)} belongs to another user, whose hooks would be run. Nothing was pushed.")
+            raise ToolError(
+                f"{shown(url)} belongs to another user, whose hooks would be run. Nothing was pushed. "
+                "Ask the person to push."
+            )
 
 
 def _served(top: str, url: str) -> list[str]:
@@ -159,7 +164,9 @@ def _served(top: str, url: str) -> list[str]:
 async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -> list[Block]:
     """Which ref moves from where to where, and the commits that go."""
     plan = await _plan(git, remote, branch)
-    hold(git.ctx, [f"{git.repository.common}/config", *tip_files(git.repository, plan.branch)])
+    common = git.repository.common
+    says = (f"{git.repository.gitdir}/HEAD", f"{common}/packed-refs", f"{common}/{plan.ref}", f"{common}/config")
+    hold(git.ctx, says)  # what the branch is at, and where it goes
     wanted = f"{plan.old}..{plan.hash}" if plan.old else plan.hash
     exclude = [] if plan.old else ["--not", f"--remotes={remote}"]
     form = "--format=tformat:%h %s"
@@ -179,12 +186,11 @@ async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -
 
 async def push(git: Git, remote: str, branch: str, set_upstream: bool) -> Result:
     """Push one branch under its own name."""
-    settings = git.ctx.settings if isinstance(git.ctx.settings, WriteSettings) else WriteSettings()
     async with git.ctx.commit() as files:
         files.check_shown()
         plan = await _plan(git, remote, branch)
         options = ["--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"]
-        protocols = ":".join(settings.push_protocols)
+        protocols = ":".join(_protocols(git))
         done = await git.run("push", *options, "--", remote, f"{plan.hash}:{plan.ref}", protocols=protocols)
         if done.exit_code != 0:
             said = "\n".join(line for line in shown(os.fsdecode(done.stdout)).splitlines() if line.startswith("!"))
@@ -230,7 +236,10 @@ async def preview_branch(git: Git, name: str, start: str) -> list[Block]:
 async def _start(git: Git, name: str, start: str) -> str:
     """The commit a new branch begins at."""
     if name.startswith("-") or (await git.run("check-ref-format", "--branch", name)).exit_code != 0:
-        raise ToolError(f"{name!r} is no name for a branch. Nothing was made.")
+        raise ToolError(
+            f"{name!r} is no name for a branch. Nothing was made. Leave out blanks, two dots, ~ ^ : ? * [ and a dash at "
+            "the beginning."
+        )
     done = await git.run("rev-parse", "--verify", f"{checked_ref(start)}^{{commit}}")
     if done.exit_code != 0:
         raise git.failed(done, "No branch was made.")

@@ -1,4 +1,5 @@
-"""Which repository a path lies in, looked at through the workspace's door before git is started.
+"""Which repository a path lies in, and what of it is read here, through the workspace's door. What git would read of it
+is looked through before git is started (`inside`).
 
 Git itself is never asked to find one: what it would meet on the way (`.git` files and links, `core.worktree`, folders
 that look like bare repositories, alternates) may lead out of the workspace.
@@ -19,8 +20,6 @@ from pegboard_tools_git.config import Setting, patterns_in, read, true_in
 _MOST_TEXT = 1 << 20
 _SMALL = 1 << 13
 _NEEDED = frozenset(("HEAD", "objects", "refs"))
-_WITHIN = ("objects", "objects/pack", "objects/info", "refs", "info")
-"""Folders of a repository whose links are looked at, beside the repository's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +127,7 @@ def _linked(workspace: Workspace, folder: str, dotgit: str, outside: bool) -> Re
     """The repository that a `.git` file names: of a further work tree, or of a submodule."""
     line = _first_line(workspace, dotgit) or ""
     if not line.startswith("gitdir:"):
-        raise ToolError(f"{dotgit} is no link to a repository. Nothing was run.")
+        raise ToolError(f"{dotgit} is no link to a repository. Nothing was run. Ask the person to mend or remove it.")
     at = _native(workspace, workspace.place(dotgit).at)
     target = os.path.join(os.path.dirname(at), line.removeprefix("gitdir:").strip())
     place = workspace.place(target)
@@ -170,11 +169,7 @@ def _made(
     shared = names if common == gitdir else _contents(door, common)
     if "HEAD" not in names or "objects" not in shared:
         raise ToolError(f"{shown(gitdir)} is not a git repository. Nothing was run.")
-    for inner in _WITHIN:
-        if inner.partition("/")[0] in shared:
-            within = _contents(door, f"{common}/{inner}", missing=True)
-            if "alternates" in within:
-                _check_alternates(door, common)
+    _check_alternates(door, common)
     settings = read(door, f"{common}/config")
     if true_in(settings, "extensions", "worktreeconfig"):
         settings += read(door, f"{gitdir}/config.worktree")
@@ -198,25 +193,13 @@ def _made(
     )
 
 
-def _contents(door: Workspace, folder: str, *, missing: bool = False) -> frozenset[str]:
-    """The names in a folder of the repository. A link among them that leads out is refused."""
-    names, odd = [], []
+def _contents(door: Workspace, folder: str) -> frozenset[str]:
+    """The names in a folder of the repository."""
     try:
-        with door.folder(folder) as opened, os.scandir(opened.fd) as entries:
-            for entry in entries:
-                names.append(entry.name)
-                if not entry.is_dir(follow_symlinks=False) and not entry.is_file(follow_symlinks=False):
-                    odd.append((entry.name, entry.stat(follow_symlinks=False).st_mode))
+        with door.folder(folder) as opened:
+            return frozenset(os.listdir(opened.fd))
     except DoorError as error:
-        if missing and error.reason == "missing":
-            return frozenset()
         raise ToolError(f"{shown(folder)} cannot be looked at: {error} Git was not run.") from None
-    for name, mode in odd:
-        if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):  # git would wait at it for ever
-            raise ToolError(f"{shown(folder)}/{shown(name)} is no regular file. Git was not run.")
-        if stat.S_ISLNK(mode) and door.place(f"{folder}/{name}").outside:
-            raise ToolError(f"{shown(folder)}/{shown(name)} leads out of the workspace. Git was not run.")
-    return frozenset(names)
 
 
 def _check_files(top: str) -> None:
@@ -227,7 +210,7 @@ def _check_files(top: str) -> None:
         except OSError:
             continue
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise ToolError(f"{name} is no regular file. Git was not run.")
+            raise ToolError(f"{name} is no regular file. Git was not run. Ask the person to remove it.")
 
 
 def _check_alternates(door: Workspace, common: str) -> None:
@@ -242,11 +225,14 @@ def _check_alternates(door: Workspace, common: str) -> None:
         name = os.fsdecode(line.strip())
         if not name or name.startswith("#"):
             continue
-        # A quoted name, or an alternate with alternates of its own: rare, and not worth a second reader of them.
+        # A quoted name, or an alternate with alternates of its own, may lead out: rare, and not worth a second reader.
         place = None if name.startswith('"') else door.place(os.path.join(f"{common}/objects", name))
         further = place and door.stat(f"{place.at}/info/alternates") if place and not place.outside else None
         if place is None or place.outside or further is not None:
-            raise ToolError(f"the repository borrows objects from {shown(name)}, outside it. Git was not run.")
+            raise ToolError(
+                f"the repository borrows objects from {shown(name)}, which lies outside the workspace or may lead there. "
+                "Git was not run. Ask the person to do this."
+            )
 
 
 def _owned(*places: str) -> bool:

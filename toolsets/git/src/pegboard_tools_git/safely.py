@@ -62,7 +62,7 @@ def environment(root: str, *, identity: bool = False) -> dict[str, str]:
         passed |= {name: os.environ[name] for name in _IDENTITY if name in os.environ}
     folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
     if root != "/":
-        folders = [folder for folder in folders if not any(map(partial(_within, root), _programs(folder)))]
+        folders = [folder for folder in folders if not any(map(partial(within, root), _programs(folder)))]
     passed["PATH"] = os.pathsep.join(folders)
     return passed | {
         "LC_ALL": "C",
@@ -81,8 +81,9 @@ def _programs(folder: str) -> tuple[str, ...]:
     return folder, f"{folder}/git", f"{folder}/ssh"
 
 
-def _within(root: str, path: str) -> bool:
-    return f"{os.path.realpath(path)}/".startswith(f"{root}/")
+def within(root: str, path: str) -> bool:
+    """Whether a path leads into the workspace, whatever links it goes through."""
+    return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
 
 
 class Git:

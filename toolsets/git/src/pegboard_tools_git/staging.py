@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from functools import partial
 
 import msgspec
 from pegboard.blocks import Block, Note, Text
@@ -17,8 +16,8 @@ from pegboard.kit.names import shown
 from pegboard.kit.writer import Writer
 
 from pegboard_tools_git.held import check_noted, merge_heads, note
-from pegboard_tools_git.history import paged
-from pegboard_tools_git.patches import Page, quoted
+from pegboard_tools_git.history import commit_at, page_of, paged
+from pegboard_tools_git.patches import quoted
 from pegboard_tools_git.places import may_not_read, pathspecs
 from pegboard_tools_git.repository import Repository
 from pegboard_tools_git.safely import DIFF, Git
@@ -51,7 +50,7 @@ async def preview_add(git: Git, paths: Sequence[str]) -> list[Block]:
     if not names:
         return [Note(text="there is nothing to stage" + _left(nested))]
     _, now = await status(git, specs, _SHOWN)
-    page = _page(git)
+    page = page_of(git, _SHOWN)
     await paged(git, ["diff", *DIFF, "--", *specs], page)
     diff = page.result()[0]
     blocks: list[Block] = [Text(title=f"would be staged: {len(names)} files", text=_named(names, now.entries))]
@@ -82,9 +81,8 @@ async def preview_commit(git: Git, message: str, *, everything: bool) -> list[Bl
     names, nested = await _changed(git) if everything else ([], [])
     await _check_files(git, names)
     await note(git, names)
-    page = _page(git)
-    born = everything and (await git.run("rev-parse", "--verify", "--quiet", "HEAD")).exit_code == 0
-    what = ["HEAD"] if born else ["--cached"]
+    page = page_of(git, _SHOWN)
+    what = ["HEAD"] if everything and await commit_at(git, "HEAD") else ["--cached"]
     await paged(git, ["diff", *DIFF, *(["--ignore-submodules=all"] if nested else []), *what, "--"], page)
     if nested and (links := await _staged_links(git)):  # what else is at another commit is not staged
         await paged(git, ["diff", *DIFF, "--cached", "--", *links], page)
@@ -276,7 +274,3 @@ def _hooks(repository: Repository) -> list[str]:
     folder = f"{repository.common}/hooks"
     wanted = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
     return [name for name in wanted if os.access(f"{folder}/{name}", os.X_OK)]
-
-
-def _page(git: Git) -> Page:
-    return Page(_SHOWN, 1, partial(may_not_read, git.ctx.workspace, git.repository))

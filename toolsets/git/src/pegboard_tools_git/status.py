@@ -9,7 +9,7 @@ import msgspec
 from pegboard.kit.caps import Caps
 from pegboard.kit.names import printable, shown
 
-from pegboard_tools_git.patches import quoted
+from pegboard_tools_git.patches import quoted, room
 from pegboard_tools_git.repository import Repository
 from pegboard_tools_git.safely import Git
 
@@ -199,7 +199,7 @@ def _fitting(lines: list[str], caps: Caps) -> str:
     if not caps.exceeded_by(text):
         return text
     count, size = 0, 0
-    most = min(n for n in (caps.max_chars, caps.max_bytes, 10**9) if n) - 300
+    most = room(caps, 300)
     while count < len(lines) and size < most and (not caps.max_lines or count < caps.max_lines - 2):
         size += len(lines[count].encode("utf-8", "replace")) + 1
         count += 1
