@@ -155,6 +155,10 @@ def test_the_refusal_says_how_a_person_opens_it() -> None:
         with pytest.raises(Refused, match="allow_hosts") as refused:
             Network().dial(url, policy)
         assert f'web.allow_hosts = ["{line}"]' in str(refused.value)
+    with pytest.raises(
+        Refused, match=r"Nothing was requested there\.$"
+    ):  # naming the host would not open this, or must not
+        Network(["169.254.169.254"]).dial("http://metadata.example/", policy)
 
 
 def test_the_platforms_resolver_is_asked_in_the_platforms_order() -> None:

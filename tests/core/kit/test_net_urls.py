@@ -97,6 +97,12 @@ def test_what_could_be_read_in_two_ways_is_refused(url: str, reason: str) -> Non
     assert len(str(refused.value)) < 500
 
 
+def test_a_host_without_its_scheme_is_told_what_is_missing() -> None:
+    for url in ("localhost:8000", "docs.example:8443/a"):
+        with pytest.raises(Refused, match=r"Write http:// or https:// in front of it\.$"):
+            parse(url)
+
+
 @pytest.mark.parametrize(
     ("location", "url"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -304,3 +305,13 @@ def test_the_examples_are_few_and_name_what_there_is(board: Any) -> None:
         assert 6 <= len(tool.declaration.examples) <= 12
         assert (tool.declaration.category, tool.declaration.permission) == ("exec", "bash")
         assert tool.wire_size() < 600
+
+
+def test_the_set_is_there_without_what_reads_projects_and_output() -> None:
+    code = (
+        "import sys, pegboard_tools_dev as dev; dev.pegboard_tools(); dev.Settings()\n"
+        "late = {f'pegboard_tools_dev.{name}' for name in ('commands', 'detect', 'fitting', 'project', 'reading.readers')}\n"
+        "print(sorted(late & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pegboard_tools_dev.reading import READERS, read
+from pegboard_tools_dev.reading.readers import READERS, read
 from pegboard_tools_dev.reading.report import ALL_CHARS, FIRST_CHARS, LATER_CHARS, MOST_FAILURES, failures_of, lines_of
 
 PYTEST = """\

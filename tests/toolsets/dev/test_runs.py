@@ -56,6 +56,13 @@ def test_a_folder_with_nothing_in_it_gets_the_default_and_is_told_of_the_setting
     assert "no tests were found; test_cmd under [dev] sets another command" in record.text
 
 
+def test_a_filter_that_nothing_fits_is_told_of_the_filter(call: Call, write: Write) -> None:
+    write({"test_a.py": PASSING})
+
+    text = call("code_test", filter="nowhere").text
+    assert "no tests fit what was named; leave path and filter out to run all" in text and "test_cmd" not in text
+
+
 @pytest.mark.parametrize(
     ("path", "passed"),
     [

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from pegboard.calls import Result
 from pegboard.errors import Interrupted
 from pegboard.kit.process import Finished
 from pegboard.kit.sink import Sink
+
+DEFAULT_MS = 120_000
+LONGEST_MS = 600_000
+
+
+def milliseconds(seconds: Any) -> int:
+    """A limit that another dialect gives in seconds."""
+    return round(float(seconds) * 1000)
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,21 +56,21 @@ def result_of(done: Finished | Moved, output: Sink, timeout: float | None = None
         data: Ran = Background(exit_code=None, signal=None, stdout=stdout, stderr=stderr, job=done.job)
         return Result(text=_below(printed, [f"({done.text})"]), data=data)
     data = Ran(exit_code=done.exit_code, signal=done.signal, stdout=stdout, stderr=stderr)
-    return Result(text=_below(printed, _notes(printed, done)), data=data)
+    return Result(text=_below(printed, [f"({said})" for said in endings(printed, done)]), data=data)
 
 
-def _notes(printed: str, done: Finished) -> list[str]:
-    """What else there is to say of how it ended."""
-    notes = []
+def endings(printed: str, done: Finished) -> list[str]:
+    """What there is to say of how a command ended, besides what it printed."""
+    said = []
     if done.signal:
-        notes.append(f"(killed by {done.signal})")
+        said.append(f"killed by {done.signal}")
     elif done.exit_code:
-        notes.append(f"(exit code {done.exit_code})")
+        said.append(f"exit code {done.exit_code}")
     elif not printed:
-        notes.append("(no output)")
+        said.append("no output")
     if done.left_running:
-        notes.append("(what it had left running in the background was ended)")
-    return notes
+        said.append("what it had left running in the background was ended")
+    return said
 
 
 def _below(printed: str, notes: list[str]) -> str:

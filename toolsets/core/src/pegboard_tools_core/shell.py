@@ -12,11 +12,9 @@ from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.errors import ToolError
 from pegboard.kit.process import shell_argv
-from pegboard.kit.ran import result_of
+from pegboard.kit.ran import DEFAULT_MS, LONGEST_MS, milliseconds, result_of
 from pegboard.touches import Lists, Runs
 
-DEFAULT_MS = 120_000
-LONGEST_MS = 600_000
 Shell: TypeAlias = Literal["bash", "sh", "zsh", "fish", "nu"]
 
 
@@ -40,7 +38,7 @@ def _other_shell(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
         "cmd": "command",
         "workdir": "cwd",
         "timeout_ms": "timeout",
-        "timeout_s": ("timeout", lambda seconds: round(float(seconds) * 1000)),
+        "timeout_s": ("timeout", milliseconds),
     },
     category="exec",
     short="run a command line",

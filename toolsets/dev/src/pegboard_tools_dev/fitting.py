@@ -16,7 +16,8 @@ Argv = tuple[str, ...]
 PLACE = "{path}"
 """In a configured command: where the paths of a call go. It is left out where a call names none."""
 
-_SCRIPTS = frozenset({"npm", "yarn", "pnpm", "bun"})
+SCRIPTS = frozenset({"npm", "yarn", "pnpm", "bun"})
+"""What runs the scripts of package.json."""
 _TAKE_PATHS = frozenset(
     {"ruff", "black", "isort", "flake8", "pylint", "mypy", "pyright", "eslint", "prettier", "gofmt"}
 )
@@ -26,8 +27,8 @@ _CHECKS = {"black": "--check", "isort": "--check-only"}
 def kind_of(argv: Sequence[str]) -> str:
     """Which program a command line comes down to: `uv run pytest -q` is `pytest`. Empty: none of those known here."""
     names = [_name(word) for word in argv]
-    if names[0] in _SCRIPTS | {"make", "cargo", "go"}:
-        return "script" if names[0] in _SCRIPTS else names[0]
+    if names[0] in SCRIPTS | {"make", "cargo", "go"}:
+        return "script" if names[0] in SCRIPTS else names[0]
     if "pytest" in names or "py.test" in names:
         return "pytest"
     if ("-m", "unittest") in pairwise(argv):
@@ -72,7 +73,7 @@ def fitted(argv: Argv, project: Project, where: Sequence[Target], filter: str | 
         raise ToolError(
             f"{argv[0]} takes no paths that is known here. Nothing was run. Leave them out, or put {PLACE} into test_cmd."
         )
-    return placed((*argv, "-k", filter) if filter else argv, [t.word + t.member for t in where])
+    return _pytest(argv, project, where, filter)
 
 
 def fitted_paths(argv: Argv, where: Sequence[Target], setting: str) -> Argv:

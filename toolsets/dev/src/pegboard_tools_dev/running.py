@@ -16,10 +16,10 @@ from pegboard.blocks import AnyBlock, Text
 from pegboard.context import Context
 from pegboard.errors import Interrupted
 from pegboard.kit.process import Finished
+from pegboard.kit.ran import LONGEST_MS, endings, milliseconds
 
 from pegboard_tools_dev.settings import Settings
 
-LONGEST_MS = 600_000
 HEAD_BYTES = 512 * 1024
 TAIL_BYTES = 1024 * 1024
 _PLAIN = {
@@ -33,10 +33,18 @@ _PLAIN = {
 _COLOURED = ("FORCE_COLOR", "CLICOLOR_FORCE")
 
 Timeout = Annotated[int, msgspec.Meta(description="Milliseconds", ge=1, le=LONGEST_MS)]
-TIMEOUT_ALIASES: dict[str, ParamAlias] = {
+ALIASES: dict[str, ParamAlias] = {
     "timeout_ms": "timeout",
-    "timeout_s": ("timeout", lambda seconds: round(float(seconds) * 1000)),
+    "timeout_s": ("timeout", milliseconds),
+    "paths": "path",
+    "file": "path",
+    "files": "path",
+    "file_path": "path",
+    "filePath": "path",
+    "target": "path",
+    "workdir": "cwd",
 }
+"""Other names of what the three tools have in common."""
 
 
 def settings_of(ctx: Context) -> Settings:
@@ -70,10 +78,12 @@ async def run(
         Interrupted: the time was over.
         ToolError: it could not be started.
     """
+    from pegboard_tools_dev.fitting import SCRIPTS
+
     argv = judged(ctx)
     limit = settings_of(ctx).timeout_s if timeout is None else timeout / 1000
     env = {name: value for name, value in os.environ.items() if name not in _COLOURED} | _PLAIN
-    if argv[0] in ("npm", "yarn", "pnpm", "bun"):
+    if argv[0] in SCRIPTS:
         env.setdefault("CI", "true")  # what runs below them waits for changes of files otherwise, and never ends
     done = await ctx.run(argv, cwd=cwd, env=env, timeout=limit, each=each)
     if done.timed_out:
@@ -83,15 +93,7 @@ async def run(
 
 def told(argv: Sequence[str], cwd: str, printed: str, done: Finished, notes: Sequence[str] = ()) -> str:
     """The text of a result: the command, what it printed, how it ended and what else there is to say."""
-    said = list(notes)
-    if done.signal:
-        said.append(f"killed by {done.signal}")
-    elif done.exit_code:
-        said.append(f"exit code {done.exit_code}")
-    elif not printed:
-        said.append("no output")
-    if done.left_running:
-        said.append("what it had left running in the background was ended")
+    said = [*notes, *endings(printed, done)]
     if printed and not printed.endswith("\n"):
         printed += "\n"
     return f"{shown(argv, cwd)}\n{printed}" + (f"({'; '.join(said)})" if said else "")

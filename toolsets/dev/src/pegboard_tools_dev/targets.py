@@ -40,6 +40,11 @@ def place_to_run(workspace: Workspace, cwd: str) -> str:
     return place.at
 
 
+def paths_of(path: str | list[str] | None) -> list[str]:
+    """One path, several or none, as a list."""
+    return [path] if isinstance(path, str) else path or []
+
+
 def file_part(path: str) -> str:
     """`tests/test_a.py` of `tests/test_a.py::test_one`."""
     return path.partition("::")[0]

@@ -13,13 +13,9 @@ from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.touches import Lists, Reads
 
-from pegboard_tools_dev.detect import detected
-from pegboard_tools_dev.fitting import fitted, kind_of
-from pegboard_tools_dev.project import Project
-from pegboard_tools_dev.reading import Failure, read
-from pegboard_tools_dev.running import TIMEOUT_ALIASES, Ends, Timeout, judged, preview, run, settings_of, told
-from pegboard_tools_dev.settings import argv_of
-from pegboard_tools_dev.targets import file_part, place_to_run, targets
+from pegboard_tools_dev.reading.report import Failure, Report
+from pegboard_tools_dev.running import ALIASES, Ends, Timeout, judged, preview, run, told
+from pegboard_tools_dev.targets import file_part, paths_of
 
 
 class Tested(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,21 +33,12 @@ class Tested(msgspec.Struct, frozen=True, kw_only=True):
 
 def _touches(arguments: Any, ctx: Context) -> Iterator[tuple[Literal["read", "run"], str]]:
     """The command line, found out from settings and files; and of `file::test` the file."""
-    paths = paths_of(arguments.path)
-    for path in paths:
+    from pegboard_tools_dev import commands
+
+    for path in paths_of(arguments.path):
         if file_part(path) != path:
             yield "read", file_part(path)
-    cwd = place_to_run(ctx.workspace, arguments.cwd)
-    where = targets(ctx.workspace, paths, cwd)
-    project = Project(ctx.workspace, cwd)
-    configured = settings_of(ctx).test_cmd
-    argv = detected("test", project) if configured is None else argv_of(configured)
-    yield "run", shlex.join(fitted(argv, project, where, arguments.filter))
-
-
-def paths_of(path: str | list[str] | None) -> list[str]:
-    """One path, several or none, as a list."""
-    return [path] if isinstance(path, str) else path or []
+    yield "run", commands.testing(arguments, ctx)
 
 
 @tool(
@@ -61,20 +48,13 @@ def paths_of(path: str | list[str] | None) -> list[str]:
     verb="Test",
     aliases=["run_tests", "test"],
     param_aliases={
-        **TIMEOUT_ALIASES,
-        "paths": "path",
-        "file": "path",
-        "files": "path",
-        "file_path": "path",
-        "filePath": "path",
-        "target": "path",
+        **ALIASES,
         "pattern": "filter",
         "test_name": "filter",
         "testName": "filter",
         "name": "filter",
         "keyword": "filter",
         "k": "filter",
-        "workdir": "cwd",
     },
     short="run the tests",
     key_arg="path",
@@ -108,10 +88,11 @@ async def code_test(
     ends = Ends()
     done = await run(ctx, cwd, timeout, ends.take)
     argv = judged(ctx)
-    report = await asyncio.to_thread(read, kind_of(argv), ends.text())
+    report = await asyncio.to_thread(_read, argv, ends)
     notes = [report.counts] if report.counts else []
     if report.passed == report.failed == report.skipped == 0:
-        notes.append("no tests were found; test_cmd under [dev] sets another command")
+        named = "no tests fit what was named; leave path and filter out to run all"
+        notes.append(named if path or filter else "no tests were found; test_cmd under [dev] sets another command")
     data = Tested(
         passed=report.passed,
         failed=report.failed,
@@ -122,3 +103,11 @@ async def code_test(
         signal=done.signal,
     )
     return Result(text=told(argv, cwd, ctx.output.close().text, done, notes), data=data)
+
+
+def _read(argv: list[str], ends: Ends) -> Report:
+    """What the output says."""
+    from pegboard_tools_dev.fitting import kind_of
+    from pegboard_tools_dev.reading.readers import read
+
+    return read(kind_of(argv), ends.text())

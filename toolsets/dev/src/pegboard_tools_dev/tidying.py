@@ -7,43 +7,27 @@ import os
 import shlex
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-from pegboard.arguments import ParamAlias
 from pegboard.calls import Result
 from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.errors import DoorError
-from pegboard.kit.handles import Stamp
 from pegboard.kit.names import shown
-from pegboard.kit.process import Finished
-from pegboard.kit.walk.ignore import top_scope
-from pegboard.kit.walk.walker import Rules, walk
-from pegboard.kit.workspace import Workspace
 from pegboard.touches import Lists, Reads
 
-from pegboard_tools_dev.detect import Task, detected
-from pegboard_tools_dev.fitting import checking, fitted_paths
-from pegboard_tools_dev.project import Project
-from pegboard_tools_dev.running import TIMEOUT_ALIASES, Timeout, judged, preview, run, settings_of, told
-from pegboard_tools_dev.settings import argv_of
-from pegboard_tools_dev.targets import place_to_run, targets
-from pegboard_tools_dev.testing import paths_of
+from pegboard_tools_dev.running import ALIASES, Timeout, judged, preview, run, told
+from pegboard_tools_dev.targets import paths_of
+
+if TYPE_CHECKING:
+    from pegboard.kit.handles import Stamp
+    from pegboard.kit.process import Finished
+    from pegboard.kit.workspace import Workspace
 
 MOST_FILES = 5_000
 """Files that are looked at before and after formatting, to say which were changed."""
 _MOST_NAMED = 20
-_ALIASES: dict[str, ParamAlias] = {
-    **TIMEOUT_ALIASES,
-    "paths": "path",
-    "file": "path",
-    "files": "path",
-    "file_path": "path",
-    "filePath": "path",
-    "target": "path",
-    "workdir": "cwd",
-}
 
 
 class Tidied(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,24 +42,18 @@ class Tidied(msgspec.Struct, frozen=True, kw_only=True):
     changed: list[str] | None = None
 
 
-def _command(task: Task, arguments: Any, ctx: Context, *, check: bool = False) -> str:
-    cwd = place_to_run(ctx.workspace, arguments.cwd)
-    where = targets(ctx.workspace, paths_of(arguments.path), cwd)
-    project = Project(ctx.workspace, cwd)
-    configured = getattr(settings_of(ctx), f"{task}_cmd")
-    argv = detected(task, project) if configured is None else argv_of(configured)
-    argv = checking(argv, project) if check else argv
-    return shlex.join(fitted_paths(argv, where, f"{task}_cmd under [dev]"))
-
-
 def _lints(arguments: Any, ctx: Context) -> Iterator[tuple[Any, str]]:
-    yield "run", _command("lint", arguments, ctx)
+    from pegboard_tools_dev import commands
+
+    yield "run", commands.tidying("lint", arguments, ctx)
 
 
 def _formats(arguments: Any, ctx: Context) -> Iterator[tuple[Any, str]]:
+    from pegboard_tools_dev import commands
+
     if not arguments.check:
         yield from (("edit", path) for path in paths_of(arguments.path))
-    yield "run", _command("format", arguments, ctx, check=arguments.check)
+    yield "run", commands.tidying("format", arguments, ctx, check=arguments.check)
 
 
 @tool(
@@ -84,7 +62,7 @@ def _formats(arguments: Any, ctx: Context) -> Iterator[tuple[Any, str]]:
     category="exec",
     verb="Lint",
     aliases=["lint"],
-    param_aliases=_ALIASES,
+    param_aliases=ALIASES,
     short="run the linter",
     key_arg="path",
     echo=True,
@@ -119,7 +97,7 @@ async def code_lint(
     category="exec",
     verb="Format",
     aliases=["format_code"],
-    param_aliases={**_ALIASES, "dry_run": "check", "dryRun": "check", "check_only": "check"},
+    param_aliases={**ALIASES, "dry_run": "check", "dryRun": "check", "check_only": "check"},
     short="run the formatter",
     key_arg="path",
     echo=True,
@@ -178,6 +156,10 @@ def _result(ctx: Context, cwd: str, done: Finished, notes: list[str], changed: l
 
 def _stamps(workspace: Workspace, cwd: str) -> dict[str, Stamp] | None:
     """What tells states of the files below a folder apart, those that ignore files hide aside; None: too many to look at."""
+    from pegboard.kit.handles import Stamp
+    from pegboard.kit.walk.ignore import top_scope
+    from pegboard.kit.walk.walker import Rules, walk
+
     start = "" if cwd == "." else workspace.place(cwd).at
     if start.startswith("/"):
         return None

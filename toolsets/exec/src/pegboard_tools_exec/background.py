@@ -11,11 +11,10 @@ from pegboard.calls import Result
 from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.errors import ToolError
-from pegboard.kit.jobs import Job, described
+from pegboard.kit.jobs import Job, described, line_of, those_there
 from pegboard.kit.process import shell_argv
+from pegboard.kit.ran import DEFAULT_MS, LONGEST_MS, milliseconds
 from pegboard.touches import Lists, Runs
-
-from pegboard_tools_exec.program import DEFAULT_MS, LONGEST_MS, milliseconds
 
 Action = Literal["start", "list", "output", "wait", "cancel"]
 
@@ -111,7 +110,8 @@ async def bg(
     if command is not None:
         raise ToolError(f"command is for action=start; nothing was started. For action={action} name the job by id.")
     if id is None:
-        raise ToolError(f"action={action} needs the job's id; nothing was done. {_there(ctx)}")
+        there = those_there([job.id for job in ctx.jobs.all()])
+        raise ToolError(f"action={action} needs the job's id; nothing was done. {there}")
     match action:
         case "output":
             return _output(ctx, id, since)
@@ -126,7 +126,8 @@ def _list(ctx: Context) -> Result:
     for job in jobs:
         ctx.jobs.tell(job)
     lines = [
-        f"{job.id}  {described(job)}{' (kept)' if job.keep and not job.over else ''}: {_line(job)}" for job in jobs
+        f"{job.id}  {described(job)}{' (kept)' if job.keep and not job.over else ''}: {line_of(job, 100)}"
+        for job in jobs
     ]
     return Result(text="\n".join(lines) or "(no jobs)", data=States(jobs=[_data(job) for job in jobs]))
 
@@ -135,7 +136,7 @@ async def _start(ctx: Context, command: str | None, cwd: str | None, keep: bool)
     if not command:
         raise ToolError("action=start needs a command; nothing was started.")
     job = await ctx.jobs.start(shell_argv(command, ctx.config.shell), label=command, cwd=cwd or ".", keep=keep)
-    lasts = "it goes on when Pegboard ends" if keep else "it ends when Pegboard does"
+    lasts = "it goes on when Pegboard ends" if keep else "it ends when Pegboard does, unless started with keep=true"
     text = f"started as job {job.id} (process {job.pid}); {lasts}. action=output, wait or cancel with id={job.id}."
     return Result(text=text, data=_data(job))
 
@@ -188,13 +189,3 @@ def _data(job: Job, at: int | None = None) -> State:
         output=job.output,
         next=at,
     )
-
-
-def _there(ctx: Context) -> str:
-    ids = [job.id for job in ctx.jobs.all()]
-    return f"There are {', '.join(ids[-20:])}." if ids else "There are none in this session."
-
-
-def _line(job: Job) -> str:
-    line = " ".join(job.label.split())
-    return line if len(line) <= 100 else f"{line[:99]}…"

@@ -12,16 +12,8 @@ from pegboard.calls import Result
 from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.errors import ToolError
-from pegboard.kit.ran import result_of
+from pegboard.kit.ran import DEFAULT_MS, LONGEST_MS, milliseconds, result_of
 from pegboard.touches import Lists
-
-DEFAULT_MS = 120_000
-LONGEST_MS = 600_000
-
-
-def milliseconds(seconds: Any) -> int:
-    """A limit that another dialect gives in seconds."""
-    return round(float(seconds) * 1000)
 
 
 def _as_line(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:

@@ -9,10 +9,9 @@ import msgspec
 from pegboard.errors import ToolError
 from pegboard.kit.net import Target, join
 
+from pegboard_tools_web.client import Header
 from pegboard_tools_web.unpacking import ACCEPTED
 
-Header = tuple[str, str]
-METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD")
 READING = frozenset({"GET", "HEAD"})
 """Methods that change nothing at the server, if it keeps to the standard."""
 

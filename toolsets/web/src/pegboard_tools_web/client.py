@@ -15,14 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import msgspec
-from pegboard.kit.net import parse
-
-from pegboard_tools_web.asking import Asked, Header, checked
 
 if TYPE_CHECKING:
     from pegboard_tools_web.net import Net
     from pegboard_tools_web.settings import Settings
 
+Header = tuple[str, str]
 OnData = Callable[[bytes], bool | None]
 
 
@@ -79,15 +77,19 @@ async def request(
         ToolError: refused by the guard, not reachable, or broken off; the text says which.
         Interrupted: "timeout".
     """
-    if "pegboard_tools_web.hops" not in sys.modules:  # it imports the HTTP client: a fifth of a second, once
-        await asyncio.to_thread(import_module, "pegboard_tools_web.hops")
-    from pegboard_tools_web.hops import Hops
+    from pegboard.kit.net import parse
 
+    from pegboard_tools_web.asking import Asked, checked
+
+    asked = Asked(method=method, target=parse(url), headers=checked(headers), body=body)
     limits = Limits(
         max_bytes=settings.max_bytes if max_bytes is None else max_bytes,
         seconds=settings.timeout if timeout is None else timeout,
         redirects=settings.max_redirects if allow_redirects else None,
         user_agent=settings.user_agent,
     )
-    asked = Asked(method=method, target=parse(url), headers=checked(headers), body=body)
+    if "pegboard_tools_web.hops" not in sys.modules:  # it imports the HTTP client: a fifth of a second, once
+        await asyncio.to_thread(import_module, "pegboard_tools_web.hops")
+    from pegboard_tools_web.hops import Hops
+
     return await Hops(net or settings.net, limits, on_data).follow(asked)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
 from pegboard import Context, Result, ToolError, tool
 from pegboard.calls import Touch
+from pegboard.kit.aside import apart
 from pegboard.kit.caps import Caps, head_of
 
 from pegboard_tools_web.client import Reply, request
-from pegboard_tools_web.converting import convert
-from pegboard_tools_web.converting.kinds import kind_of, parsed
 from pegboard_tools_web.outside import untrusted
 from pegboard_tools_web.pages import Page
 from pegboard_tools_web.results import address
@@ -106,6 +106,9 @@ async def web_fetch(
 
 
 async def _fetched(ctx: Context, settings: Settings, url: str) -> Page:
+    from pegboard_tools_web.converting import convert
+    from pegboard_tools_web.converting.kinds import parsed
+
     reply = await request(settings, "GET", url, headers=[("Accept", _ACCEPT)])
     if not 200 <= reply.status < 300:
         raise ToolError(await _refusal(reply, url))
@@ -160,10 +163,6 @@ def _shown(page: Page, offset: int, caps: Caps) -> Result:
 
 async def _refusal(reply: Reply, url: str) -> str:
     """What a reply that is no page says, and the beginning of its body."""
-    from functools import partial
-
-    from pegboard.kit.aside import apart
-
     said = f"{reply.url} answered {reply.status} {' '.join(reply.reason.split())[:80]}".rstrip() + "."
     if reply.hops:
         said += f" It was redirected from {url}."
@@ -187,6 +186,7 @@ _ADVICE = {
 def _beginning(reply: Reply) -> str:
     """The first words of an error page."""
     from pegboard_tools_web.converting.charset import decode
+    from pegboard_tools_web.converting.kinds import kind_of, parsed
     from pegboard_tools_web.converting.plain import plain_text
 
     main, charset = parsed(reply.header("content-type"))

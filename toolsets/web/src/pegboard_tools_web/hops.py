@@ -11,6 +11,7 @@ import httpcore2
 from msgspec.structs import replace
 from pegboard.errors import Interrupted, ToolError
 from pegboard.kit.net import Refused
+from pegboard.kit.text import line_text
 
 from pegboard_tools_web.asking import READING, Asked, Stay, redirected
 from pegboard_tools_web.client import Limits, OnData, Reply
@@ -71,11 +72,11 @@ class Hops:
     async def _exchange(self, asked: Asked) -> Reply | Asked:
         headers = asked.sent(self._limits.user_agent)
         async with exchange(self._net, asked.method, asked.target, headers, asked.body) as response:
-            told = [(_text(name), _text(value)) for name, value in response.headers]
+            told = [(line_text(name), line_text(value)) for name, value in response.headers]
             reply = Reply(
                 url=asked.target.url,
                 status=response.status,
-                reason=_text(response.extensions.get("reason_phrase", b"")),
+                reason=line_text(response.extensions.get("reason_phrase", b"")),
                 headers=told,
                 body=b"",
                 hops=list(self._before),
@@ -149,11 +150,3 @@ def _broken(asked: Asked, error: Exception, *, proxied: bool) -> str:
     lost = isinstance(error, httpcore2.NetworkError) or "disconnected" in str(error) or "closed" in str(error)
     what = "broke off" if lost else "did not answer as HTTP does"  # the error itself may quote the server
     return f"{where} {what}.{_sent(asked)}"
-
-
-def _text(raw: bytes) -> str:
-    """A header's bytes: UTF-8 where they are, else one letter a byte."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")

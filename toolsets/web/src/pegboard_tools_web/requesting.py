@@ -12,12 +12,9 @@ from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.kit.aside import apart
 from pegboard.kit.caps import Caps, head_of
-from pegboard.kit.net import parse
 from pegboard.touches import Fetches
 
-from pegboard_tools_web.asking import READING, Header
-from pegboard_tools_web.client import Reply, request
-from pegboard_tools_web.converting.kinds import kind_of, parsed
+from pegboard_tools_web.client import Header, Reply, request
 from pegboard_tools_web.outside import untrusted
 from pegboard_tools_web.settings import Settings
 
@@ -53,6 +50,10 @@ class CutReply(Replied, frozen=True, kw_only=True):
 def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
     """Every method but GET and HEAD may change something there, and a body is sent whatever the method. What will be
     refused by its URL alone is refused now: nobody is asked about it."""
+    from pegboard.kit.net import parse
+
+    from pegboard_tools_web.asking import READING
+
     if arguments.method not in READING or arguments.body:
         (ctx.settings or Settings()).net.policy.check(parse(arguments.url))
         yield Touch("net", arguments.url, sends=True)
@@ -154,6 +155,7 @@ def _type_of(body: bytes) -> str:
 def _text(reply: Reply) -> str | None:
     """The body as text, as it came; None: it is none. A type that is not known is text if it looks like text."""
     from pegboard_tools_web.converting.charset import decode
+    from pegboard_tools_web.converting.kinds import kind_of, parsed
 
     main, charset = parsed(reply.header("content-type"))
     kind = kind_of(main, reply.body)
@@ -163,6 +165,8 @@ def _text(reply: Reply) -> str | None:
 
 
 def _kind(reply: Reply) -> str:
+    from pegboard_tools_web.converting.kinds import parsed
+
     kind = parsed(reply.header("content-type"))[0]
     return f", {_short(kind)}" if kind else ""
 

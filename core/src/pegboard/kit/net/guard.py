@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Address, ip_address, ip_network
 
 import msgspec
 
-from pegboard.kit.net.addresses import Address, Network, block_of
+from pegboard.kit.net.addresses import Address, Block, Network, block_of
 from pegboard.kit.net.urls import Refused, Target, parse
 
 _LOCAL = "localhost"
@@ -61,10 +61,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
             raise Refused(target.url, why, reason="port", hint=self._hint(target))
         if target.address is not None:
             self.judged(target, [target.host])
-        elif (target.host == _LOCAL or target.host.endswith("." + _LOCAL)) and not self.named(target):
-            why = f"{target.host} is this machine, not a public place"  # RFC 6761: whatever a resolver says
-            if not self.networks:  # else its address decides
-                raise Refused(target.url, why, reason="address", hint=self._hint(target))
+        elif _is_local(target.host) and not (self.named(target) or self.networks):  # with networks its address decides
+            why = f"{target.host} is this machine, not a public place"
+            raise Refused(target.url, why, reason="address", hint=self._hint(target))
 
     def judged(self, target: Target, answers: Sequence[str]) -> list[str]:
         """The addresses that may be dialled for a host, in the order given, without repeats.
@@ -85,30 +84,33 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
                 raise Refused(
                     target.url, f"{target.host} has an address that cannot be read", reason="address"
                 ) from None
-            if what := self._forbidden(target, address):
+            if block := self._forbidden(target, address):
                 at = "" if target.address is not None else f" is at {address}, and that"
-                raise Refused(
-                    target.url, f"{target.host}{at} is not public ({what})", reason="address", hint=self._hint(target)
-                )
+                why = f"{target.host}{at} is not public ({block.what})"
+                raise Refused(target.url, why, reason="address", hint=self._hint(target) if block.private else "")
             passed[bare if not zone else str(address)] = None
         return list(passed)
 
-    def _forbidden(self, target: Target, address: Address) -> str | None:
-        """Why an address may not be dialled for this host; None if it may."""
+    def _forbidden(self, target: Target, address: Address) -> Block | None:
+        """The block for which an address may not be dialled for this host; None if it may."""
         block = block_of(address)
         if block is None or any(_within(address, network) for network in self.networks):
             return None
         if self.named(target) and (block.private or target.address is not None):
             return None
-        return block.what
+        return block
 
     def _hint(self, target: Target) -> str:
         """How a person opens it: a model cannot, and should not look for a way round."""
         if not self.setting:
             return ""
-        port = f":{target.port}"
         host = f"[{target.host}]" if isinstance(target.address, IPv6Address) else target.host
-        return f'If it is your own server, its person can open it: {self.setting} = ["{host}{port}"].'
+        return f'If it is your own server, its person can open it: {self.setting} = ["{host}:{target.port}"].'
+
+
+def _is_local(host: str) -> bool:
+    """Whether a name is this machine's, whatever a resolver says (RFC 6761)."""
+    return host == _LOCAL or host.endswith("." + _LOCAL)
 
 
 def _within(address: Address, network: Network) -> bool:

@@ -89,10 +89,10 @@ def parse(url: str) -> Target:
     found = _SCHEME.match(url)
     if found is None:
         raise Refused(url, "it does not begin with http:// or https://", reason="scheme", hint="Give the whole URL.")
-    scheme = found[1].lower()
+    scheme, rest = found[1].lower(), url[found.end() :]
     if scheme not in _PORTS:
-        raise Refused(url, f"only http and https can be requested, not {scheme}", reason="scheme")
-    rest = url[found.end() :]
+        hint = "Write http:// or https:// in front of it." if _PORT.match(rest) else ""  # localhost:8000
+        raise Refused(url, f"only http and https can be requested, not {scheme}", reason="scheme", hint=hint)
     if not rest.startswith("//"):
         raise Refused(url, f"`//` is missing after {scheme}:", reason="url")
     end = _AUTHORITY_END.search(rest, 2)

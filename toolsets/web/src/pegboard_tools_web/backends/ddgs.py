@@ -1,9 +1,9 @@
 """Search by ddgs, a library that reads the result pages of public search engines: no account, no key.
 
-It makes its own connections, to the engines' fixed addresses alone, and takes proxies from the environment. So it runs in
-a child (`backends.ddgs_child`) whose environment names no proxy but `web.proxy`, and which can be ended. Engines are
-asked in the order of `web.search_engines`, each only if those before it found nothing, so that a query goes to no more
-services than it must.
+It makes its own connections, to the engines' fixed addresses and where they redirect, and takes proxies from the
+environment. So it runs in a child (`backends.ddgs_child`), which can be ended, in an environment that names none; it is
+told of `web.proxy` alone. Engines are asked in the order of `web.search_engines`, each only if those before it found
+nothing, so that a query goes to no more services than it must.
 """
 
 from __future__ import annotations

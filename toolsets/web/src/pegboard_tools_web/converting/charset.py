@@ -1,9 +1,10 @@
 """Bytes of a web page as text, whatever was said of their encoding.
 
 What is believed, in this order: a byte order mark; the charset of the HTTP header; that of a `meta` tag in the first
-kilobyte; UTF-8; a guess. A declaration that the bytes contradict is passed over. Names mean what browsers take them to
-mean (the WHATWG's table of labels): `iso-8859-1` is windows-1252. Names outside the table are not looked up, for Python
-knows codecs that are no encodings of text.
+kilobyte; UTF-8; a guess. A declaration that the bytes contradict is passed over; hardly any bytes contradict UTF-16, so
+a header that says so is believed. Names mean what browsers take them to mean (the WHATWG's table of labels):
+`iso-8859-1` is windows-1252. Names outside the table are not looked up, for Python knows codecs that are no encodings of
+text.
 """
 
 from __future__ import annotations
