@@ -56,7 +56,8 @@ def test_a_page_that_is_not_what_the_settings_say_is_found(tmp_path: Path) -> No
     (tmp_path / "scripts").mkdir()
     (tmp_path / "docs").mkdir()
     script = tmp_path / "scripts" / "config_reference.py"
-    script.write_text((ROOT / "scripts" / "config_reference.py").read_text("utf-8"), "utf-8")
+    for name in (script.name, "reference_pages.py"):
+        (tmp_path / "scripts" / name).write_text((ROOT / "scripts" / name).read_text("utf-8"), "utf-8")
     text = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     page = tmp_path / "docs" / "configuration.md"
     page.write_text(text.replace("| `max_hits` |", "| `max_hit` |"), "utf-8")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server import ModelServer
 from pegboard import loopback
 from pegboard.loopback import FILE, Found, find_servers
-from scripted_model import ModelServer
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="owners of ports are known on Linux alone")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server import ModelServer
 from pegboard import loopback, plugins
 from pegboard.board import EMBEDDED, Board
 from pegboard.config.load import load
@@ -14,7 +15,6 @@ from pegboard.entries import Entry
 from pegboard.errors import ConfigError
 from pegboard.models import Provider
 from pegboard.providers import Choice, Providers
-from scripted_model import ModelServer
 
 STRANGER = """
 from pegboard.models import ProviderKind

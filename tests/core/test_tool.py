@@ -163,6 +163,11 @@ def unmarked(n: int) -> str:
     return ""
 
 
+def unread(n: int) -> str:
+    """Do something."""
+    return ""
+
+
 async def waiting(n: int) -> str:
     """Wait."""
     return ""
@@ -177,6 +182,9 @@ async def waiting(n: int) -> str:
         (declare(permission="read"), "permission 'read' is for read_only tools"),
         (declare(permission="list"), "permission 'list' is for read_only tools"),
         *((declare(permission=key), f"permission '{key}' is allowed as shipped") for key in ("web", "ask", "state")),
+        (declare(batch=True), "batch is for read_only tools"),
+        (declare(unread, batch=True, pure=True), "batch is for tools that are given paths"),
+        (declare(preview_runs=True), "preview_runs is for tools with a preview"),
         (declare(waiting, inline=True), "inline is for plain functions"),
         (declare(effect="read_only"), "below what it touches"),
         (declare(examples=[f"do {n}" for n in range(MAX_EXAMPLES + 1)]), "at most 12"),

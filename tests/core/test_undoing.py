@@ -400,6 +400,13 @@ def test_undo_waits_for_the_edit_lock_and_needs_no_turn(board: TestBoard, root: 
     assert (root / "a.txt").read_text() == "a\n"
 
 
+def test_a_lock_that_cannot_be_had_changes_nothing_and_says_where(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "locks").write_text("in the way")
+    said = r"cannot be had in .*locks \(File exists\); nothing was changed"
+    with pytest.raises(ToolError, match=said), EditLock(tmp_path / "locks", str(root)):
+        pass
+
+
 def test_the_newest_change_that_stands_says_which_session(
     make: Callable[..., TestBoard], root: Path, tmp_path: Path
 ) -> None:

@@ -22,7 +22,6 @@ from pegboard.editlock import lock_folder
 from pegboard.entries import survey
 from pegboard.events import Note
 from pegboard.hooks import Fragment
-from pegboard.kit.settings import JobSettings
 from pegboard.kit.workspace import Outside, Workspace
 from pegboard.lane import Lane
 from pegboard.models import Provider, ToolOffer
@@ -38,7 +37,6 @@ from pegboard.session import Session
 from pegboard.session.presence import Presence
 from pegboard.session.redaction import Redactor, redactor_of
 from pegboard.tooling import Tool
-from pegboard.touches import kinds_in
 
 if TYPE_CHECKING:
     from pegboard.agent import Agent
@@ -143,7 +141,7 @@ class Board:
 
     def offers(self, caller: Caller = "model") -> list[ToolOffer]:
         """The tools that a caller is told of, in a stable order."""
-        return [_offer(tool) for tool in self.registry.tools if self.why_not(tool, caller) is None]
+        return [ToolOffer.of(tool) for tool in self.registry.tools if self.why_not(tool, caller) is None]
 
     def why_not(self, tool: Tool, caller: Caller = "model") -> str | None:
         """Why a registered tool is not offered: denied, caller, withheld (unadvertised, or `tool_calling` off), or None."""
@@ -174,12 +172,13 @@ class Board:
         if provider is None:
             answering = self.providers.load(name, choice.server)
             provider, name = answering.provider, answering.model
+        fragments = [(owner, one) for owner, one in self._named("pegboard_prompt") if isinstance(one, Fragment)]
         agent = Agent(
             session=session,
             road=self.road(session, answers=answers, cautious=provider.cautious),
             provider=provider,
             model=name,
-            system=system_prompt(self.workspace, self.config, self._fragments()),
+            system=system_prompt(self.workspace, self.config, fragments),
             offers=self.offers,
             sets=self.set_names,
             not_loaded=[failure.entry.name for failure in self.failures],
@@ -194,8 +193,7 @@ class Board:
     def road(self, session: Session, *, answers: Answers = "headless", cautious: bool = False) -> Road:
         """The road of one session; observers are told of what comes down it."""
         self._seat_observers(session)
-        approvers = [(plugin.entry.name, approve) for plugin, approve in self._contributed("pegboard_approvers")]
-        desk = Desk(session, answers, approvers)
+        desk = Desk(session, answers, self._named("pegboard_approvers"))
         workspace = self._workspace(session.folder) if session.folder else self.workspace
         runner = Runner(
             workspace=workspace,
@@ -203,8 +201,7 @@ class Board:
             session=session,
             desk=desk,
             settings={plugin.entry.name: plugin.settings for plugin in self._plugged.plugins},
-            locks=lock_folder(self.state) if self.state else None,
-            job_settings=next((p.settings for p in self._plugged.plugins if isinstance(p.settings, JobSettings)), None),
+            locks=lock_folder(self.state),
         )
         self._runners.append(runner)
         return Road(
@@ -216,7 +213,7 @@ class Board:
             desk=desk,
             runner=runner,
             cautious=cautious,
-            rewriters=[(plugin.entry.name, rewrite) for plugin, rewrite in self._contributed("pegboard_rewriters")],
+            rewriters=self._named("pegboard_rewriters"),
         )
 
     def undoing(self, session: Session) -> Undoing:
@@ -224,7 +221,7 @@ class Board:
         from pegboard.undoing import Undoing  # seldom needed
 
         self._seat_observers(session)
-        return Undoing(session, self.workspace, lock_folder(self.state) if self.state else None)
+        return Undoing(session, self.workspace, lock_folder(self.state))
 
     def choose(self, model: str | None = None) -> Choice:
         """The model that answers: the one named, else the configured one, else the first that is there. That one is looked
@@ -296,21 +293,6 @@ class Board:
     def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
         return [(plugin, one) for plugin, given in self._plugged.contributed(hook) for one in given]
 
-    def _fragments(self) -> list[tuple[str, Fragment]]:
-        return [
-            (plugin.entry.name, fragment)
-            for plugin, fragment in self._contributed("pegboard_prompt")
-            if isinstance(fragment, Fragment)
-        ]
-
-
-def _offer(tool: Tool) -> ToolOffer:
-    return ToolOffer(
-        name=tool.name,
-        description=tool.description,
-        parameters=tool.parameters,
-        examples=tool.declaration.examples,
-        effect=tool.effect,
-        category=tool.declaration.category,
-        touches={name: kind for name, node in tool.touched for kind in kinds_in(node)},
-    )
+    def _named(self, hook: str) -> list[tuple[str, Any]]:
+        """The same with the plugin's name."""
+        return [(plugin.entry.name, one) for plugin, one in self._contributed(hook)]

@@ -84,12 +84,12 @@ class EditCommit(Commit):
 
         self._alive()
         self._context.committing = True
-        places = frozenset(touch.at for touch in self._grant.touches if touch.kind == "edit" and touch.at is not None)
         grant = self._grant
+        places = frozenset(touch.at for touch in grant.touches if touch.kind == "edit" and touch.at is not None)
         self._writer = Writer(
             self._context.workspace, expect=grant.shown, places=places, noted=grant.noted, alive=self._alive
         )
-        self._writer.undo_id = self._grant.call.id if self._runner.session.folder is not None else None
+        self._writer.undo_id = grant.call.id if self._runner.session.folder is not None else None
         return self._writer
 
     def _alive(self) -> None:

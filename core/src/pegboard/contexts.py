@@ -142,8 +142,7 @@ class CallJobs:
         after = settings.background_after if settings is not None else 0
         if settings is None or not after > 0 or (timeout is not None and after >= timeout):
             return await context.run(argv, cwd=cwd, env=env, timeout=timeout)
-        launcher = self._runner.launcher
-        started = process.begin(self._launch(argv, cwd, env), sink=context.output, launcher=launcher)
+        started = process.begin(self._launch(argv, cwd, env), sink=context.output)
         if await started.outlasts(after):
             job = self._runner.jobs.adopt(started, label=self._kept(label), held=context.output.unfinished)
             if job is not None:
@@ -161,10 +160,7 @@ class CallJobs:
         keep: bool = False,
     ) -> Job:
         """Start a job."""
-        launch, launcher = self._launch(argv, cwd, env), self._runner.launcher
-        return await self._runner.jobs.start(
-            launcher(launch) if launcher else launch, label=self._kept(label), keep=keep
-        )
+        return await self._runner.jobs.start(self._launch(argv, cwd, env), label=self._kept(label), keep=keep)
 
     def all(self) -> list[Job]:
         """Every job of the session."""
@@ -199,8 +195,10 @@ class CallJobs:
         return redactor.text(label) if redactor is not None else label
 
     def _launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str] | None) -> Launch:
-        environ = self._runner.environ if env is None else env
-        return Launch(argv=tuple(argv), cwd=self._context.place(cwd), env=environ)
+        runner = self._runner
+        environ = runner.environ if env is None else env
+        launch = Launch(argv=tuple(argv), cwd=self._context.place(cwd), env=environ)
+        return runner.launcher(launch) if runner.launcher else launch
 
 
 class ThreadContext(Context):

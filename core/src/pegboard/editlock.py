@@ -26,17 +26,18 @@ WAIT = 30.0
 _AGAIN = 0.01
 
 
-def lock_folder(state: Path) -> Path:
-    """Where edit locks of all workspaces are kept."""
-    return state / "locks"
+def lock_folder(state: Path | None) -> Path | None:
+    """Where edit locks of all workspaces are kept; None where nothing is kept."""
+    return state / "locks" if state is not None else None
 
 
 class EditLock:
     """The lock of one workspace; a context manager, also for `async with`. The system lets go of it when a process ends.
+    It goes by the root: workspaces whose roots lie in each other have a lock each.
 
     `folder`: where locks are kept; None: there is nobody else. `alive`: called while it is waited for; it raises to give up.
 
-    Raises ToolError on entering: another process has had it for 30 s.
+    Raises ToolError on entering: another process has had it for `WAIT`, or the system does not give it.
     """
 
     def __init__(self, folder: Path | None, root: str, alive: Callable[[], None] = lambda: None) -> None:
@@ -84,19 +85,25 @@ class EditLock:
     def _try(self) -> bool:
         if self._folder is None or fcntl is None:
             return True
-        if self._fd is None:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            name = hashlib.blake2b(os.fsencode(self._root), digest_size=12).hexdigest()
-            self._fd = os.open(self._folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            if self._fd is None:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                name = hashlib.blake2b(os.fsencode(self._root), digest_size=12).hexdigest()
+                self._fd = os.open(self._folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        except OSError as error:
+            raise ToolError(
+                f"the lock for changing files cannot be had in {self._folder} ({error.strerror}); nothing was changed. "
+                "The person has to look at that folder."
+            ) from error
         return True
 
     def _overdue(self, deadline: float) -> None:
         self._alive()
         if time.monotonic() > deadline:
             raise ToolError(
-                "another process has been changing files in this workspace for 30 s; nothing was changed. Try again later."
+                f"another process has been changing files in this workspace for {WAIT:g} s; nothing was changed. "
+                "Try again later."
             )

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 from msgspec import Meta
 
 from pegboard.events import WireCall
+from pegboard.touches import kinds_in
+
+if TYPE_CHECKING:
+    from pegboard.tooling import Tool
 
 
 class ToolOffer(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +32,19 @@ class ToolOffer(msgspec.Struct, frozen=True, kw_only=True):
     effect: str = "side_effecting"
     category: str | None = None
     touches: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, tool: Tool) -> ToolOffer:
+        """A tool as it declares itself."""
+        return cls(
+            name=tool.name,
+            description=tool.description,
+            parameters=tool.parameters,
+            examples=tool.declaration.examples,
+            effect=tool.effect,
+            category=tool.declaration.category,
+            touches={name: kind for name, node in tool.touched for kind in kinds_in(node)},
+        )
 
     def wire(self) -> dict[str, Any]:
         """The OpenAI function-calling form: name, description, parameters."""

@@ -18,6 +18,7 @@ from pegboard.wire import clean, encode, writable
 
 if TYPE_CHECKING:
     from pegboard.running import Grant
+    from pegboard.tooling import Tool
 
 _DEEPEST = 16  # levels of a value that JSON has no form for
 DATA_BYTES = 8
@@ -204,6 +205,14 @@ def interrupted_text(why: Why, touches: Sequence[Touch], printed: str, limit: fl
             said = f"The turn ended while this {noun} ran."
     text = f"Error: {said} It did not finish, so its effects are unknown."
     return f"{text}\nstdout:\n{printed}" if printed else text
+
+
+def fault_text(tool: Tool, error: BaseException, place: str) -> str:
+    """The text for a tool that raised what no tool should, and where; `Error: ` comes with its record."""
+    return (
+        f"{tool.name} failed: {type(error).__name__}: {error}{place}. What it had changed before that is unknown. "
+        f"That is a fault of the plugin {tool.owner!r}; take another way."
+    )
 
 
 def why_of(stop: Interrupted) -> Why:

@@ -23,7 +23,6 @@ import msgspec
 
 from pegboard.arguments import InvalidArguments, Shaped
 from pegboard.calls import Ask, BlockName, Call, Decision, Deny, OutcomeName, Record, Why
-from pegboard.context import Context
 from pegboard.desk import Desk
 from pegboard.errors import Interrupted, SessionError, ToolError
 from pegboard.events import AnyEvent, Note
@@ -49,7 +48,7 @@ from pegboard.policy.remembered import scope_of
 from pegboard.registry import Registry
 from pegboard.running import Grant, Runner
 from pegboard.session import Session
-from pegboard.tooling import Tool, told_to
+from pegboard.tooling import Tool, callable_by, told_to
 from pegboard.touches import effect_of, exceeds
 from pegboard.trip import Trip, placed
 
@@ -135,7 +134,7 @@ class Road:
             name, registry = trip.call.name, self.registry
             text = unknown_text(name, offered, registry.nearest(name), registry.claimants(name))
             raise Stopped("unavailable", text)
-        if trip.call.caller not in tool.declaration.callers:
+        if not callable_by(tool, trip.call):
             raise Stopped("unavailable", blocked_text(f"{tool.name} cannot be called by a {trip.call.caller}"))
         if tool.name in self.runner.stuck:
             raise Stopped("unavailable", stuck_text(tool.name))
@@ -171,8 +170,11 @@ class Road:
 
     def touch(self, trip: Trip, tool: Tool, shaped: Shaped) -> None:
         """What the call would touch, each path resolved once. A call above its tool's declared effect does not run."""
+        view = None
+        if tool.looks:  # with a grant that is never run
+            view = self.runner.view(Grant(tool=tool, call=trip.call, body=shaped.body, touches=[]))
         try:
-            touched = tool.touches(shaped.value, (lambda: self.view(trip, tool, shaped)) if tool.looks else None)
+            touched = tool.touches(shaped.value, view)
         except ToolError:
             raise
         except (Exception, SystemExit) as error:  # isolates tools: their own touches function may raise anything
@@ -182,10 +184,6 @@ class Road:
         trip.touches = placed(touched, self.workspace, batch=tool.declaration.batch)
         if tool.declaration.touches is not None and exceeds(effect := effect_of(trip.touches), tool.effect):
             raise ToolError(f"{tool.name} is declared {tool.effect} and this call would be {effect}; nothing was run.")
-
-    def view(self, trip: Trip, tool: Tool, shaped: Shaped) -> Context:
-        """What a tool may look at to say what it would touch. The grant behind it is never run."""
-        return self.runner.view(Grant(tool=tool, call=trip.call, body=shaped.body, touches=[]))
 
     async def guard(self, trip: Trip, shaped: Shaped) -> None:
         """Every guard, each with its own copy: Deny > Ask > None."""

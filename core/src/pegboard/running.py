@@ -1,4 +1,4 @@
-"""Running a granted call: the Grant, what the tool is given, and the workspace's edit lock.
+"""Running a granted call: the Grant, what the tool is given, and the thread that a plain function runs in.
 
 A Grant holds the approved bytes and what the person was shown; it is spent once and is all that `Runner.run` takes. Only
 the road makes one.
@@ -30,6 +30,7 @@ from pegboard.kit.process import Launcher
 from pegboard.kit.settings import JobSettings
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane, Running
+from pegboard.outcome import fault_text
 from pegboard.plugins.loaded import log_failure, place_in
 from pegboard.session import Session
 from pegboard.tooling import Tool
@@ -83,13 +84,10 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
             return None
         return self.spooling()
 
-    def open_output(self, sink: Sink, spool: Callable[[], Spool | None]) -> None:
-        """Give the call its sink, before it starts."""
-        self.sink, self.spooling = sink, spool
-
 
 class Runner:
-    """What running tools stand on, for one session. `stuck`: tools whose stopped thread has not ended."""
+    """What running tools stand on, for one session. `stuck`: tools whose stopped thread has not ended. `job_settings`: of
+    the tool set that looks after jobs; without one nothing goes to the background by itself."""
 
     def __init__(
         self,
@@ -102,9 +100,7 @@ class Runner:
         locks: Path | None,
         launcher: Launcher | None = None,
         environ: Mapping[str, str] | None = None,
-        job_settings: JobSettings | None = None,
     ) -> None:
-        """`job_settings`: of the tool set that looks after jobs; without them nothing goes to the background by itself."""
         self.workspace = workspace
         self.config = config
         self.session = session
@@ -114,7 +110,7 @@ class Runner:
         self.launcher = launcher
         self.environ = dict(os.environ) if environ is None else environ  # as Pegboard was started with (decision 54)
         self.caps = Caps.of(config.output)
-        self.job_settings = job_settings
+        self.job_settings = next((given for given in settings.values() if isinstance(given, JobSettings)), None)
         self._jobs: Jobs | None = None
         self.stuck: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
@@ -234,7 +230,7 @@ class Runner:
             loop.call_soon_threadsafe(self.session.emit, event)
 
         sink = Sink(self.caps, keep=grant.tool.declaration.keep, spool=self.spool(call), on_tail=show)
-        grant.open_output(sink, lambda: self.spool(call))
+        grant.sink, grant.spooling = sink, partial(self.spool, call)
         context = RunContext(self, grant, sink=sink)
         return context if grant.tool.is_async else ThreadContext(context, loop, inline=grant.tool.declaration.inline)
 
@@ -285,11 +281,7 @@ class Runner:
 
     def _fault(self, tool: Tool, error: BaseException) -> ToolError:
         log_failure(f"{tool.name} of the plugin {tool.owner!r} raised", error)
-        place = place_in(error, getattr(tool.function, "__module__", ""))
-        return ToolError(
-            f"{tool.name} failed: {type(error).__name__}: {error}{place}. What it had changed before that is unknown. "
-            f"That is a fault of the plugin {tool.owner!r}; take another way."
-        )
+        return ToolError(fault_text(tool, error, place_in(error, getattr(tool.function, "__module__", ""))))
 
 
 class _Ended(msgspec.Struct, gc=False):

@@ -140,16 +140,16 @@ class Tool:
         """Validate arguments (see `Shape.read`); `preset` is what an alias fixes beforehand."""
         return self.shape.read(sent, preset)
 
-    def touches(self, arguments: Any, view: Callable[[], Context] | None = None) -> list[Touch]:
+    def touches(self, arguments: Any, view: Context | None = None) -> list[Touch]:
         """What a call with these arguments (the decoded struct) would touch; paths are not resolved yet.
 
-        `view` makes what a `touches` function with a second parameter is given: the context that previews get.
+        `view`: what a `touches` function with a second parameter is given, a context as previews get it.
         A tool that declares no touch and is not pure gives one unknown touch."""
         found: list[Touch] = []
         for name, node in self.touched:
             found += [Touch(kind, what) for kind, what in collect(getattr(arguments, name), node)]
         if self.declaration.touches is not None:
-            given = (arguments, view()) if self.looks and view is not None else (arguments,)
+            given = (arguments, view) if self.looks else (arguments,)
             found += [_known(t if isinstance(t, Touch) else Touch(*t)) for t in self.declaration.touches(*given)]
         elif not self.touched and not self.declaration.pure:
             found.append(Touch("unknown", self.name))
@@ -207,8 +207,8 @@ def _check(made: Tool) -> None:
         raise BadTool(
             f"tool {name!r}: permission {declared.permission!r} is for read_only tools; this one is {made.effect}"
         )
+    kinds = {kind for _, node in made.touched for kind in kinds_in(node)}
     if declared.permission in _SHOWN_BY:
-        kinds = {kind for _, node in made.touched for kind in kinds_in(node)}
         unsaid = declared.touches is not None or not (kinds or declared.pure) or made.effect == "delegating"
         if unsaid or kinds - {_SHOWN_BY[declared.permission]}:
             raise BadTool(
@@ -217,6 +217,10 @@ def _check(made: Tool) -> None:
             )
     if declared.batch and made.effect != "read_only":
         raise BadTool(f"tool {name!r}: batch is for read_only tools; this one is {made.effect}")
+    if declared.batch and declared.touches is None and not kinds & {"read", "list"}:
+        raise BadTool(f"tool {name!r}: batch is for tools that are given paths; this one is given none")
+    if declared.preview_runs and declared.preview is None:
+        raise BadTool(f"tool {name!r}: preview_runs is for tools with a preview; leave it out, or give one")
     if declared.inline and made.is_async:
         raise BadTool(f"tool {name!r}: inline is for plain functions; an async one runs on the loop anyway")
     if declared.effect and declared.touches is None and exceeds(made.effect, declared.effect):

@@ -16,7 +16,7 @@ from pegboard.editlock import EditLock
 from pegboard.errors import DoorError, SessionError, UndoError
 from pegboard.keeping import seen_event, seen_of
 from pegboard.kit.aside import apart
-from pegboard.kit.changes import Change
+from pegboard.kit.changes import Change, places_of
 from pegboard.kit.undo import all_or_none, undo_all
 from pegboard.kit.writer import Writer
 from pegboard.session import records
@@ -64,8 +64,7 @@ class Undoing:
             return await self._undo(folder, deed, changes, id or f"u{deeds.undos + 1}", redone=_redone(deeds, deed))
 
     async def _undo(self, folder: Path, deed: Deed, changes: list[Change], id: str, *, redone: bool) -> events.Undone:
-        places = {place for change in changes for place in (change.path, change.to) if place}
-        writer = Writer(self._workspace, places=places)
+        writer = Writer(self._workspace, places=places_of(changes))
         with all_or_none(self._workspace, writer):
             try:
                 done = await apart(lambda: undo_all(self._workspace, writer, changes))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,13 +15,13 @@ from pegboard.errors import ToolError
 from pegboard.kit.settings import SearchSettings
 from pegboard.kit.walk import GlobQuery, Query, glob, grep
 from pegboard.kit.workspace import Workspace
+from shared_cases import FOLDER, RUN
 
-CASES = Path(__file__).parents[2] / "shared" / "cases"
 SETTINGS = ("require_git", "follow_links", "max_hits", "max_line_chars")
 
 
 def cases() -> list[Any]:
-    lines = [line for name in ("search", "paths") for line in (CASES / f"{name}.jsonl").read_text("utf-8").split("\n")]
+    lines = [line for name in ("search", "paths") for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").split("\n")]
     found = [json.loads(line) for line in lines if line]
     return [case for case in found if case["call"]["tool"] in ("grep", "glob")]
 
@@ -31,11 +29,7 @@ def cases() -> list[Any]:
 @pytest.fixture(scope="module")
 def runner() -> ModuleType:
     """The cases' own program, which builds them and checks the facts."""
-    spec = spec_from_loader("case_runner", SourceFileLoader("case_runner", str(CASES / "run")))
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return RUN
 
 
 def answer(root: Path, case: dict[str, Any], args: dict[str, Any], engine: str) -> dict[str, Any]:

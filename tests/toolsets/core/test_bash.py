@@ -31,6 +31,11 @@ def run(pegboard_board: Callable[..., Any]) -> Run:
     return call
 
 
+def needs(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+
+
 @pytest.mark.row("S-061")
 def test_data_holds_exit_code_and_both_streams(run: Run) -> None:
     record = run("echo out; echo err >&2")
@@ -194,8 +199,7 @@ def test_fish_has_its_pipes_globs_and_variables(
     name: str,
     arguments: dict[str, Any],
 ) -> None:
-    if shutil.which("fish") is None:
-        pytest.skip("fish is not installed")
+    needs("fish")
     for file in ("a.txt", "b.txt", "c.md"):
         (tmp_path / file).touch()
     monkeypatch.setenv("PEG_WORD", "two words")
@@ -232,8 +236,7 @@ def test_a_shell_that_is_not_here_is_named_with_those_that_are(
 @pytest.mark.row("C-054", "C-055")
 @pytest.mark.parametrize("shell", ["bash", "sh", "fish"])
 def test_every_shell_has_an_empty_stdin_a_time_limit_and_a_folder(run: Run, tmp_path: Path, shell: str) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
+    needs(shell)
     (tmp_path / "sub").mkdir()
 
     assert run("cat; pwd", shell=shell, cwd="sub").text == f"{tmp_path}/sub\n"

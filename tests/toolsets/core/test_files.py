@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from pegboard import Lists, port, tool
+from calls import approved, failed, ok, write
+from pegboard import Lists, tool
 from pegboard.blocks import Diff, Problem
-from pegboard.calls import Record
 from pegboard.events import ApprovalAsked, Seen
 from pegboard.kit.changes import Change
 from pegboard.kit.undo import undo
@@ -27,24 +27,6 @@ Make = Callable[..., TestBoard]
 @pytest.fixture
 def board(pegboard_board: Make) -> TestBoard:
     return pegboard_board(tools=TOOLS)
-
-
-def write(folder: Path, name: str, data: bytes | str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
-
-
-def ok(record: Record) -> str:
-    assert record.outcome == "ok", record.text
-    return record.text
-
-
-def failed(record: Record) -> str:
-    assert record.outcome in ("error", "blocked"), record.text
-    assert record.text.startswith("Error: ")
-    return record.text
 
 
 class TestReadFile:
@@ -386,23 +368,14 @@ class TestPreview:
     def test_what_was_approved_is_what_is_written(self, pegboard_board: Make, tmp_path: Path) -> None:
         board = pegboard_board(tools=TOOLS, answers="person")
         path = write(tmp_path, "a.txt", "one\ntwo\n")
-
-        async def ask_change_answer(name: str, **arguments: Any) -> Record:
-            call = asyncio.ensure_future(board.agent.call(name, arguments, "person"))
-            async for event in board.agent.events(since=board.events[-1].seq or 0 if board.events else 0):
-                if isinstance(event, ApprovalAsked):
-                    assert isinstance(event.preview[0], Diff)
-                    path.write_bytes(b"ONE\ntwo\n")
-                    await board.agent.send(port.Answer(id=event.id, granted=True))
-                    break
-            return await call
-
         for name, arguments in (
             ("edit_file", {"path": "a.txt", "old_string": "two", "new_string": "2"}),
             ("write_file", {"path": "a.txt", "content": "new\n"}),
         ):
             path.write_bytes(b"one\ntwo\n")
-            text = failed(board.run(ask_change_answer(name, **arguments)))
+            record, asked = approved(board, partial(path.write_bytes, b"ONE\ntwo\n"), name, **arguments)
+            assert isinstance(asked.preview[0], Diff)
+            text = failed(record)
             assert "a.txt was changed while you were asked. Nothing was written." in text
             assert path.read_bytes() == b"ONE\ntwo\n"
 
@@ -418,25 +391,14 @@ class TestWhatWasApproved:
         (tmp_path / "elsewhere/a.txt").write_text("one two\n")
         board = pegboard_board(tools=TOOLS, answers="person")
 
-        async def swap_and_say_yes() -> None:
-            async for event in board.agent.events():
-                if isinstance(event, ApprovalAsked):
-                    if how == "file":
-                        (tmp_path / "d/a.txt").unlink()
-                        (tmp_path / "d/a.txt").symlink_to("../elsewhere/a.txt")
-                    else:
-                        (tmp_path / "d").rename(tmp_path / "old")
-                        (tmp_path / "d").symlink_to("elsewhere")
-                    await board.agent.send(port.Answer(id=event.id, granted=True))
+        def swap() -> None:
+            if how == "file":
+                (tmp_path / "d/a.txt").unlink()
+                (tmp_path / "d/a.txt").symlink_to("../elsewhere/a.txt")
+            else:
+                (tmp_path / "d").rename(tmp_path / "old")
+                (tmp_path / "d").symlink_to("elsewhere")
 
-        async def go() -> Record:
-            answering = asyncio.create_task(swap_and_say_yes())
-            try:
-                arguments = {"path": "d/a.txt", "old_string": "two", "new_string": "three"}
-                return await board.agent.call("edit_file", arguments)
-            finally:
-                answering.cancel()
-
-        record = board.run(go())
+        record, _ = approved(board, swap, "edit_file", path="d/a.txt", old_string="two", new_string="three")
         assert (record.outcome, "leads elsewhere" in record.text) == ("error", True), record.text
         assert (tmp_path / "elsewhere/a.txt").read_text() == "one two\n"

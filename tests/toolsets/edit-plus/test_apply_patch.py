@@ -8,10 +8,12 @@ import errno
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from calls import approved, failed, ok, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard import ToolError, port
@@ -40,13 +42,6 @@ def board(pegboard_board: Make) -> TestBoard:
     return pegboard_board(tools=TOOLS, guards=[ProtectedPaths(Settings())])
 
 
-def write(folder: Path, name: str, data: bytes | str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
-
-
 def tree(folder: Path) -> Tree:
     """Everything below a folder: kind, content, mode."""
     found: Tree = {}
@@ -61,16 +56,6 @@ def tree(folder: Path) -> Tree:
         else:
             found[str(path)] = ("special", None, mode)
     return found
-
-
-def ok(record: Record) -> str:
-    assert record.outcome == "ok", record.text
-    return record.text
-
-
-def failed(record: Record) -> str:
-    assert record.outcome in ("error", "blocked"), record.text
-    return record.text
 
 
 def patch(*lines: str) -> str:
@@ -501,19 +486,10 @@ class TestFiles:
 
     def test_what_was_approved_is_what_is_changed(self, pegboard_board: Make, several: Path) -> None:
         board = pegboard_board(tools=TOOLS, answers="person")
-
-        async def ask_change_answer(name: str) -> Record:
-            call = asyncio.ensure_future(board.agent.call("apply_patch", {"patch": SEVERAL}, "person"))
-            async for event in board.agent.events(since=board.events[-1].seq or 0 if board.events else 0):
-                if isinstance(event, ApprovalAsked):
-                    write(several, name, b"\0\1\2\3" if name == "d.bin" else b"two\none\n")
-                    await board.agent.send(port.Answer(id=event.id, granted=True))
-                    break
-            return await call
-
         for name in ("c.txt", "b.txt", "d.bin", "new/n.txt"):
             before = tree(several)
-            text = failed(board.run(ask_change_answer(name)))
+            change = partial(write, several, name, b"\0\1\2\3" if name == "d.bin" else b"two\none\n")
+            text = failed(approved(board, change, "apply_patch", patch=SEVERAL)[0])
             assert "was changed while you were asked" in text or "exists already" in text, text
             after = tree(several)
             assert after.pop(str(several / name))[1] != before.pop(str(several / name), ("", "", 0))[1]

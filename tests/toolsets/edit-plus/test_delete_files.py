@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from calls import approved, failed, ok, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pegboard import port
 from pegboard.blocks import Diff, Text
-from pegboard.calls import Record
-from pegboard.events import ApprovalAsked, CallStarted
+from pegboard.events import CallStarted
 from pegboard.kit.undo import undo_all
 from pegboard.kit.writer import Writer
 from pegboard.session import records
@@ -43,13 +42,6 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write(folder: Path, name: str, data: bytes | str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
-
-
 def left(folder: Path) -> set[str]:
     """The files and links that are there."""
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink() or path.is_file()}
@@ -57,16 +49,6 @@ def left(folder: Path) -> set[str]:
 
 def gone(folder: Path) -> set[str]:
     return {*TREE, ".gitignore"} - left(folder)
-
-
-def ok(record: Record) -> str:
-    assert record.outcome == "ok", record.text
-    return record.text
-
-
-def failed(record: Record) -> str:
-    assert record.outcome in ("error", "blocked"), record.text
-    return record.text
 
 
 @pytest.mark.row("C-022")
@@ -196,17 +178,8 @@ def test_it_can_be_undone(board: TestBoard, files: Path) -> None:
 
 def test_the_person_is_shown_what_is_deleted_and_nothing_else_is(pegboard_board: Make, files: Path) -> None:
     board = pegboard_board(tools=TOOLS, answers="person")
-
-    async def ask_then(change: Callable[[], object], paths: list[str]) -> tuple[Record, ApprovalAsked]:
-        call = asyncio.ensure_future(board.agent.call("delete_files", {"paths": paths}, "person"))
-        async for event in board.agent.events(since=board.events[-1].seq or 0 if board.events else 0):
-            if isinstance(event, ApprovalAsked):
-                change()
-                await board.agent.send(port.Answer(id=event.id, granted=True))
-                break
-        return await call, event
-
-    record, asked = board.run(ask_then(lambda: write(files, "new.py", "x"), ["a.py", "src/**/*.py"]))
+    change = partial(write, files, "new.py", "x")
+    record, asked = approved(board, change, "delete_files", paths=["a.py", "src/**/*.py"])
     ok(record)
     text, *diffs = asked.preview
     assert isinstance(text, Text) and text.title == "Deletes 3 files"
@@ -217,10 +190,11 @@ def test_the_person_is_shown_what_is_deleted_and_nothing_else_is(pegboard_board:
         ("src/deep/c.py", "deleted", 1),
     ]
     assert (files / "new.py").exists() and gone(files) == {"a.py", "src/a.py", "src/deep/c.py"}
-    record, _ = board.run(ask_then(lambda: write(files, "new.py", "other"), ["b.py", "new.py"]))
+    change = partial(write, files, "new.py", "other")
+    record, _ = approved(board, change, "delete_files", paths=["b.py", "new.py"])
     assert "new.py was changed while you were asked" in failed(record)
     assert (files / "b.py").exists() and (files / "new.py").exists()
-    record, _ = board.run(ask_then(lambda: (files / "new.py").unlink(), ["b.py", "new.*"]))
+    record, _ = approved(board, (files / "new.py").unlink, "delete_files", paths=["b.py", "new.*"])
     assert "No such file: new.py. Nothing was deleted." in failed(record)
     assert (files / "b.py").exists()
 
@@ -228,17 +202,12 @@ def test_the_person_is_shown_what_is_deleted_and_nothing_else_is(pegboard_board:
 def test_a_file_that_became_a_link_while_the_person_was_asked_is_not_deleted(pegboard_board: Make, files: Path) -> None:
     board = pegboard_board(tools=TOOLS, answers="person")
 
-    async def swap() -> Record:
-        call = asyncio.ensure_future(board.agent.call("delete_files", {"paths": ["a.py"]}, "person"))
-        async for event in board.agent.events():
-            if isinstance(event, ApprovalAsked):
-                (files / "a.py").unlink()
-                (files / "a.py").symlink_to("b.py")
-                await board.agent.send(port.Answer(id=event.id, granted=True))
-                break
-        return await call
+    def swap() -> None:
+        (files / "a.py").unlink()
+        (files / "a.py").symlink_to("b.py")
 
-    assert "a.py was changed while you were asked" in failed(board.run(swap()))
+    record, _ = approved(board, swap, "delete_files", paths=["a.py"])
+    assert "a.py was changed while you were asked" in failed(record)
     assert (files / "a.py").is_symlink() and (files / "b.py").exists()
 
 

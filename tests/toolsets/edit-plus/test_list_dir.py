@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calls import ok
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard import activity
@@ -43,11 +44,6 @@ def files(root: Path, *names: str, text: str = "x\n") -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-
-
-def ok(record: Record) -> str:
-    assert record.outcome == "ok", record.text
-    return record.text
 
 
 def paths(record: Record) -> list[str]:

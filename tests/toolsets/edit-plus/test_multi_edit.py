@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from calls import approved, failed, ok, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pegboard import port
 from pegboard.blocks import Note
-from pegboard.calls import Record
 from pegboard.events import ApprovalAsked, CallAsked
 from pegboard.kit.edits import Edit, EditError, plan
 from pegboard.kit.tolerance import Shift, fit
@@ -35,23 +33,6 @@ def loose(pegboard_board: Make) -> TestBoard:
     return pegboard_board(tools=TOOLS, settings={"edit.tolerance": "whitespace"})
 
 
-def write(folder: Path, name: str, data: bytes | str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
-
-
-def ok(record: Record) -> str:
-    assert record.outcome == "ok", record.text
-    return record.text
-
-
-def failed(record: Record) -> str:
-    assert record.outcome in ("error", "blocked"), record.text
-    return record.text
-
-
 def edits(*pairs: tuple[str, str]) -> list[dict[str, str]]:
     return [{"oldString": old, "newString": new} for old, new in pairs]
 
@@ -69,16 +50,10 @@ class TestMultiEdit:
         ]
         inode = path.stat().st_ino
 
-        async def answer() -> Record:
-            call = asyncio.ensure_future(board.agent.call("multi_edit", {"path": "a.txt", "edits": calls}, "person"))
-            async for event in board.agent.events():
-                if isinstance(event, ApprovalAsked):
-                    assert path.read_bytes() == b"one two\nkeep\n" and path.stat().st_ino == inode
-                    await board.agent.send(port.Answer(id=event.id, granted=True))
-                    break
-            return await call
+        def untouched() -> None:
+            assert path.read_bytes() == b"one two\nkeep\n" and path.stat().st_ino == inode
 
-        record = board.run(answer())
+        record, _ = approved(board, untouched, "multi_edit", path="a.txt", edits=calls)
         assert path.read_bytes() == b"dos\nkEEp\n"
         assert ok(record) == "Made 3 edits: changed a.txt (+2 -2 lines)"
         assert record.data == {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from calls import ok
 from hypothesis import given
 from hypothesis import strategies as st
 from pegboard import Context, Reads, Writes, tool
@@ -33,11 +34,6 @@ TOOLS = [read_file, read_many_files, write_file]
 @pytest.fixture
 def board(pegboard_board: Make) -> TestBoard:
     return pegboard_board(tools=TOOLS)
-
-
-def ok(record: Record) -> str:
-    assert record.outcome == "ok", record.text
-    return record.text
 
 
 def blocks(record: Record) -> list[tuple[str, str]]:

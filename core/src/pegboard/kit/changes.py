@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -59,6 +59,16 @@ def told(changes: Sequence[Change], undo: str | None) -> FilesChanged:
     """What programs are told of changes."""
     files = [ChangedFile(path=c.path, change=c.change, added=c.added, removed=c.removed, to=c.to) for c in changes]
     return FilesChanged(files=files, undo=undo)
+
+
+def places_of(changes: Iterable[Change]) -> set[str]:
+    """Every path that changes are about, that of a moved file before and after it."""
+    return {place for change in changes for place in (change.path, change.to) if place}
+
+
+def not_kept(path: str) -> str:
+    """Why the change of a file that is too large to be kept is never undone."""
+    return f"The old content of {path} was too large to keep, so this cannot be undone."
 
 
 def counts(added: int, removed: int) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from pegboard.kit.launch import Launch, Stream, spawn
-from pegboard.kit.tree import MARK, Process, Tree
+from pegboard.kit.tree import Process, Tree
 
 CHUNK = 256 * 1024
 LINGER_SECONDS = 0.2
@@ -45,9 +45,8 @@ def start(launch: Launch, stdin: bytes, consume: Consume) -> Child:
 def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes], dict[Stream, int], Tree]:
     """Start a marked process; the descriptors to read its output from, and its tree. Raises as `start` does."""
     tree = Tree()
-    env = dict(os.environ if launch.env is None else launch.env)
-    env[MARK] = f"{env.get(MARK, '')} {tree.mark}".strip()  # after those of the calls around it
-    process, fds = spawn(launch, env, stdin)
+    env = os.environ if launch.env is None else launch.env
+    process, fds = spawn(launch, tree.marked(env), stdin)
     tree.pid = process.pid
     return process, fds, tree
 

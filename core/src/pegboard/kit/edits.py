@@ -1,9 +1,8 @@
 """The one edit engine: exact replacements in a file's bytes, planned in memory and written once.
 
 A text matches exactly or not at all; near misses are explained, never taken, unless `edit.tolerance` allows it
-(`kit.tolerance`). What is not replaced keeps every byte:
-encoding, byte order mark, line ends, a missing last newline. Work is done on bytes (a text of a large file would cost
-up to four times its size); UTF-16 files are turned to UTF-8 for it and back, which gives the same bytes.
+(`kit.tolerance`). What is not replaced keeps every byte: encoding, byte order mark, line ends, a missing last newline.
+Work is done on bytes (a text of a large file would cost up to four times its size), as `kit.plan` narrows them.
 
 Line ends: in a file whose line ends are all CRLF, an LF in the arguments stands for CRLF. In a file without any CRLF,
 an old text that was sent with CRLF stands for LF, and so does its new text. In a mixed file all is taken as it is.
@@ -14,20 +13,25 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from pegboard.blocks import Block, Note
 from pegboard.errors import ToolError
+from pegboard.kit.handles import Stamp
 from pegboard.kit.hunks import Hunk, compose, hunks_at
+from pegboard.kit.plan import MAX_LISTED, body_of, listed, narrowed, widened
 from pegboard.kit.plan import EditError as EditError
 from pegboard.kit.plan import Plan as Plan
-from pegboard.kit.plan import body_of, narrowed, widened
 from pegboard.kit.plan import diff_of as diff_of
-from pegboard.kit.plan import plan_whole as plan_whole
+from pegboard.kit.seen import SeenFiles, check_fresh
 from pegboard.kit.settings import EditSettings, Tolerance
 from pegboard.kit.text import HEAD, Encoding, binary_error, encode, is_utf8, sniff
 
-MAX_LISTED = 5
+if TYPE_CHECKING:
+    from pegboard.kit.workspace import Workspace
+
 MAX_OVERLAPPING = 100
 MAX_PLACES = 50_000
 """Replaced places that are kept one by one; more are kept as one stretch from the first to the last."""
@@ -71,6 +75,40 @@ def plan(
     if work.data == work.original:
         raise EditError(f"The edits leave {path} as it is. Nothing was changed.")
     return widened(path, data, wide, work.data, work.hunks, replaced=work.replaced, exact=work.exact, notes=work.notes)
+
+
+class FilePlan(NamedTuple):
+    """What edits make of a file, the stamp that it had then, and a warning where staleness only warns."""
+
+    plan: Plan
+    stamp: Stamp
+    warning: str | None
+
+    def blocks(self) -> list[Block]:
+        """What is shown before anybody says yes."""
+        return [self.plan.diff(), *(Note(text=note) for note in self.plan.notes)]
+
+
+def plan_file(
+    workspace: Workspace,
+    path: str,
+    edits: Sequence[Edit],
+    settings: EditSettings,
+    *,
+    seen: SeenFiles | None = None,
+    numbered: bool = False,
+) -> FilePlan:
+    """`plan` for a file as it is now. `seen`: what the session was shown, which must still be there; None in a preview.
+
+    Raises DoorError and EditError; nothing is changed.
+    """
+    with workspace.open(path, "edit") as opened:
+        warning = None if seen is None else check_fresh(opened, seen.get(opened.at), settings, whole=False)
+        data = opened.read(settings.max_bytes)
+    made = plan(
+        data, edits, path=opened.at, numbered=numbered, max_bytes=settings.max_bytes, tolerance=settings.tolerance
+    )
+    return FilePlan(made, opened.stamp, warning)
 
 
 class _Work:
@@ -214,10 +252,9 @@ def _ambiguous(data: bytes, old: bytes, path: str) -> EditError:
         lines.append(line)
         at = data.find(old, at + step)
     times = max(times, len(lines))
-    where = ", ".join(map(str, lines[:MAX_LISTED])) + (", ..." if times > MAX_LISTED else "")
     return EditError(
         f"old_string appears {_times(times)} in {path}. Add surrounding context or set replace_all. "
-        f"Nothing was changed. It begins on lines {where}."
+        f"Nothing was changed. It begins on lines {listed(lines, times)}."
     )
 
 

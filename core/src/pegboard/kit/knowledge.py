@@ -12,8 +12,8 @@ from pegboard.kit.hunks import difference
 from pegboard.kit.seen import Seen, holds_in, seen_edited, seen_kept, seen_written
 
 if TYPE_CHECKING:
-    from pegboard.kit.edits import Plan
     from pegboard.kit.handles import Stamp
+    from pegboard.kit.plan import Plan
 
 Known: TypeAlias = Callable[[str], Seen | None]
 """What was seen of a file, by real path."""
@@ -31,7 +31,7 @@ def restored(at: str, stamp: Stamp, data: bytes) -> Learn:
     return lambda known: seen_kept(at, stamp, data, known(at))
 
 
-def spliced(plan: Plan, at: str, before: Stamp | None, stamp: Stamp) -> Learn:
+def spliced(plan: Plan, at: str, before: Stamp, stamp: Stamp) -> Learn:
     """Parts of a file were replaced: what was seen of it moves along. A file that was never seen stays unseen."""
 
     def learn(known: Known) -> Seen | None:

@@ -15,6 +15,9 @@ from pegboard.kit.diffs import ChangeName, diff_of_hunks, diff_of_texts
 from pegboard.kit.hunks import Hunk, Span, difference, spans_of
 from pegboard.kit.text import BOMS, HEAD, Encoding, binary_error, is_binary, sniff
 
+MAX_LISTED = 5
+"""Lines that an error names."""
+
 
 class EditError(ToolError):
     """An edit does not fit the file. Nothing was changed."""
@@ -45,10 +48,6 @@ class Plan:
         self.replaced = replaced
         self.exact = exact
         self.notes = tuple(notes)
-
-    def data(self) -> bytes:
-        """The new content."""
-        return self.after
 
     @cached_property
     def spans(self) -> list[Span]:
@@ -114,6 +113,12 @@ def widened(
 def body_of(data: bytes) -> int:
     """Where the text begins: a byte order mark is no part of it."""
     return len(BOMS["utf-8-sig"]) if data.startswith(BOMS["utf-8-sig"]) else 0
+
+
+def listed(lines: Sequence[int], times: int = 0) -> str:
+    """The first of the line numbers that an error names. `times`: how many there are, where `lines` has not all."""
+    more = max(times, len(lines)) > MAX_LISTED
+    return ", ".join(map(str, lines[:MAX_LISTED])) + (", ..." if more else "")
 
 
 def plan_whole(path: str, old: bytes, new: bytes) -> Plan:

@@ -47,6 +47,13 @@ class Target:
         """Only where links are not followed."""
         return self.info is not None and stat.S_ISLNK(self.info.st_mode)
 
+    @property
+    def names_note(self) -> str | None:
+        """What whoever changes the file should know of its other names (hard links), where it has any."""
+        if self.info is None or self.info.st_nlink < 2:
+            return None
+        return f"{self.at} had {self.info.st_nlink} names (hard links); the others keep the old content."
+
     def _where(self) -> str:
         return real_path(self.folder) or os.path.join(self._route.below.real, *self._walk.names)
 

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from pegboard.kit.hunks import difference
 from pegboard.kit.linerun import LineRuns
-from pegboard.kit.plan import EditError, body_of
+from pegboard.kit.plan import EditError, body_of, listed
 
 BLANKS = b" \t"
-MAX_LISTED = 5
 MOST_LOOKED = 500
 """Places that are compared in detail."""
 
@@ -74,15 +73,16 @@ def loosely(data: bytes, old: bytes, new: bytes, path: str) -> Loose | None:
     closed = _closed(wanted)
     count = len(wanted) - closed
     there = lines[at : at + count] + [b""] * closed
-    head = common(wanted, given)
-    tail = common(wanted[head:][::-1], given[head:][::-1])
+    head = _common(wanted, given)
+    tail = _common(wanted[head:][::-1], given[head:][::-1])
     middle = [shift.moved(line) for line in given[head : len(given) - tail]]
     piece, made = b"\n".join(there), b"\n".join([*there[:head], *middle, *there[len(there) - tail :]])
     start = begin + sum(map(len, lines[:at])) + at
-    for hunk in difference(piece, made):
-        note = told(at + 1, at + count, shift)
-        return Loose(start + hunk.old_start, hunk.old_end - hunk.old_start, made[hunk.new_start : hunk.new_end], note)
-    raise EditError(f"{path} differs from new_string in {shift} only. Nothing was changed.")
+    if piece == made:
+        raise EditError(f"{path} differs from new_string in {shift} only. Nothing was changed.")
+    (hunk,) = difference(piece, made)
+    note = told(at + 1, at + count, shift)
+    return Loose(start + hunk.old_start, hunk.old_end - hunk.old_start, made[hunk.new_start : hunk.new_end], note)
 
 
 def _places(lines: Sequence[bytes], old: bytes, end: bytes) -> list[tuple[int, Shift]]:
@@ -162,7 +162,7 @@ def fit(there: Sequence[bytes], wanted: Sequence[bytes]) -> Shift | None:
     return None if shift is None else Shift(*shift, trailing)
 
 
-def common(one: Sequence[bytes], two: Sequence[bytes]) -> int:
+def _common(one: Sequence[bytes], two: Sequence[bytes]) -> int:
     """How many lines two lists have in common at their beginning."""
     count = 0
     while count < min(len(one), len(two)) and one[count] == two[count]:
@@ -176,8 +176,7 @@ def _blanks(run: bytes) -> str:
 
 
 def _ambiguous(path: str, lines: Sequence[int]) -> EditError:
-    where = ", ".join(map(str, lines[:MAX_LISTED])) + (", ..." if len(lines) > MAX_LISTED else "")
     return EditError(
-        f"old_string is not in {path} exactly, and up to white space {len(lines)} places match, from lines {where}. "
+        f"old_string is not in {path} exactly, and up to white space {len(lines)} places match, from lines {listed(lines)}. "
         "Nothing was changed. Send the text exactly as it is in the file, or more of it."
     )

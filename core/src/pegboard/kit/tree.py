@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -53,6 +53,10 @@ class Tree:
         tree.mark, tree._since = mark, int(since) if _PROC else 0
         tree.pid = pid if born(pid) == since else 0
         return tree
+
+    def marked(self, env: Mapping[str, str]) -> dict[str, str]:
+        """These variables with the mark, after those of the calls around it."""
+        return {**env, MARK: f"{env.get(MARK, '')} {self.mark}".strip()}
 
     def members(self, pipes: Iterable[int] = ()) -> list[Process]:
         """Everything of the tree that is alive. Whoever was once found stays known, also after its parent died.

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 import msgspec
 
 from pegboard.errors import DoorError, ToolError
-from pegboard.kit.changes import Change
-from pegboard.kit.edits import Plan
+from pegboard.kit.changes import Change, not_kept, places_of
 from pegboard.kit.handles import Stamp
 from pegboard.kit.hunks import Hunk, Span, revert
+from pegboard.kit.plan import Plan
 from pegboard.kit.target import target_of
 from pegboard.kit.workspace import Workspace
 from pegboard.kit.writer import Writer
@@ -35,7 +35,7 @@ def undo(workspace: Workspace, writer: Writer, change: Change) -> Change:
     Raises DoorError: stale when what was written is not there any more, and the door's own. Nothing is changed then.
     """
     if not change.undoable:
-        raise DoorError(f"{_not_kept(change)} Nothing was changed.", reason="too_large", path=change.path)
+        raise DoorError(f"{not_kept(change.path)} Nothing was changed.", reason="too_large", path=change.path)
     match change.change:
         case "created":
             undone = writer.remove(change.path, before=_as_written(workspace, change.path, change)[2])
@@ -92,8 +92,7 @@ def _put_back(workspace: Workspace, done: list[Change]) -> Exception | None:
     """Undo what was done, the last first, and take it off the list; what keeps it from going on, if anything does.
 
     By a writer of its own: the one that failed may be the one of a call that was cancelled."""
-    places = {place for change in done for place in (change.path, change.to) if place}
-    writer = Writer(workspace, places=places)
+    writer = Writer(workspace, places=places_of(done))
     while done:
         try:
             undo(workspace, writer, done[-1])
@@ -130,7 +129,7 @@ class View:
     def _step(self, files: dict[str, bytes | Link | None], change: Change, path: str) -> str | None:
         """Undo one change in `files`; why not, else."""
         if not change.undoable:
-            return _not_kept(change)
+            return not_kept(change.path)
         try:
             now = self._now(files, path)
             free = change.change != "moved" or self._now(files, change.path) is None
@@ -196,10 +195,6 @@ def _before(now: bytes | Link | None, change: Change) -> bytes | None:
 
 def _deleted(change: Change) -> bytes | Link:
     return Link(change.link) if change.link is not None else change.spans[0].old
-
-
-def _not_kept(change: Change) -> str:
-    return f"The old content of {change.path} was too large to keep, so this cannot be undone."
 
 
 def _hunks_back(spans: Sequence[Span]) -> list[Hunk]:

@@ -17,19 +17,15 @@ import msgspec
 from pegboard.errors import DoorError
 from pegboard.kit import knowledge
 from pegboard.kit.atomic import Beside, drop, move_new
-from pegboard.kit.changes import Change
-from pegboard.kit.edits import Plan, diff_of, plan_whole
+from pegboard.kit.changes import Change, not_kept
 from pegboard.kit.handles import Opened, Stamp
 from pegboard.kit.hunks import Hunk, Span, difference, spans_of
+from pegboard.kit.plan import Plan, diff_of, plan_whole
 from pegboard.kit.refusals import changed_error, meanwhile_error, write_error
 from pegboard.kit.seen import Seen
 from pegboard.kit.settings import EditSettings
 from pegboard.kit.target import Target, target_of
 from pegboard.kit.workspace import Workspace
-
-
-def _go_on() -> None:
-    """The call was not cancelled."""
 
 
 class Writer:
@@ -38,8 +34,8 @@ class Writer:
     `expect`: files whose preview was approved, as they were then. `places`: where the call was decided to write, by real
     path; what is not there, or below it, is not written (empty: anywhere). `alive` raises once the call was cancelled.
     `noted`: what the preview put into `Workspace.notes`; empty where nobody was asked. `keep`: the largest old content that
-    is kept for undoing, in bytes. `undo_id`: the name under which whoever made the
-    writer keeps the changes; None where they are not kept.
+    is kept for undoing, in bytes. `undo_id`: the name under which whoever made the writer keeps the changes; None where
+    they are not kept.
     """
 
     def __init__(
@@ -49,7 +45,7 @@ class Writer:
         expect: Mapping[str, Opened] | None = None,
         places: Collection[str] = (),
         noted: Mapping[str, str] | None = None,
-        alive: Callable[[], None] = _go_on,
+        alive: Callable[[], None] = lambda: None,
         keep: int = EditSettings().max_bytes,
     ) -> None:
         self._workspace = workspace
@@ -110,7 +106,7 @@ class Writer:
             change = Change(
                 path=target.at, change="deleted", removed=diff.removed, before=target.stamp, link=link,
                 mode=stat.S_IMODE(info.st_mode), spans=[Span(0, 0, old)], diff=diff, undoable=kept,
-                note=_notes(_names_note(target), None if kept else _too_large_note(target)),
+                note=_notes(target.names_note, None if kept else not_kept(target.at)),
             )  # fmt: skip
             return self._done(change)
 
@@ -187,19 +183,6 @@ class Writer:
         del self.changes[mark[0] :], self._known[mark[1] :]
         return done
 
-    @contextmanager
-    def _target(self, path: str, before: Stamp | None = None, *, follow: bool = True) -> Iterator[Target]:
-        self._alive()
-        with target_of(self._workspace, path, follow=follow) as target:
-            target.compare(self._expect, self._places, before)
-            try:
-                target.check_writable()
-                yield target
-            except FileExistsError:
-                raise meanwhile_error(target.at) from None
-            except OSError as error:
-                raise write_error(error, target.at) from error
-
     def check_shown(self) -> None:
         """Raise DoorError (changed) unless every file that was shown to the person is as it was shown."""
         for at, shown in self._expect.items():
@@ -213,6 +196,19 @@ class Writer:
             if not same:
                 raise changed_error(at)
         self._alive()
+
+    @contextmanager
+    def _target(self, path: str, before: Stamp | None = None, *, follow: bool = True) -> Iterator[Target]:
+        self._alive()
+        with target_of(self._workspace, path, follow=follow) as target:
+            target.compare(self._expect, self._places, before)
+            try:
+                target.check_writable()
+                yield target
+            except FileExistsError:
+                raise meanwhile_error(target.at) from None
+            except OSError as error:
+                raise write_error(error, target.at) from error
 
     def _existing(self, target: Target) -> os.stat_result:
         if target.info is None:
@@ -265,7 +261,7 @@ class Writer:
             note = f"{target.at} holds exactly this already, so it was not written."
         else:
             stamp, owner = self._put(target, plan.after)
-            note = _notes(_names_note(target), owner)
+            note = _notes(target.names_note, owner)
         assert stamp is not None and target.stamp is not None
         whole_known = knowledge.written(target.at, stamp, plan.after)
         self._known.append(whole_known if whole else knowledge.spliced(plan, target.at, target.stamp, stamp))
@@ -279,7 +275,7 @@ class Writer:
         """In place of a file too large to be kept: neither undo nor diff."""
         stamp, owner = self._put(target, data)
         self._known.append(knowledge.written(target.at, stamp, data))
-        note = _notes(_names_note(target), owner, _too_large_note(target))
+        note = _notes(target.names_note, owner, not_kept(target.at))
         change = Change(path=target.at, change="changed", before=target.stamp, after=stamp, note=note, undoable=False)
         return self._done(change)
 
@@ -298,14 +294,3 @@ class Writer:
 
 def _notes(*notes: str | None) -> str | None:
     return " ".join(note for note in notes if note) or None
-
-
-def _names_note(target: Target) -> str | None:
-    names = target.info.st_nlink if target.info is not None else 1
-    if names < 2:
-        return None
-    return f"{target.at} had {names} names (hard links); the others keep the old content."
-
-
-def _too_large_note(target: Target) -> str:
-    return f"The old content of {target.at} was too large to keep, so this cannot be undone."

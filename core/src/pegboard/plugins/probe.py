@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from pegboard.entries import Entry
-from pegboard.kit.tree import MARK, Tree
+from pegboard.kit.tree import Tree
 from pegboard.plugins.child import Seen, Wanted
 
 LIMIT = 5.0
@@ -105,8 +105,6 @@ def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
 def _started(wanted: Sequence[Wanted]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     tree = Tree()
     report, write = os.pipe()
-    environ = dict(os.environ)
-    environ[MARK] = f"{environ.get(MARK, '')} {tree.mark}".strip()
     command = [sys.executable, "-P", "-c", _PROGRAM, repr([*sys.path]), str(write)]
     try:
         process = subprocess.Popen(
@@ -114,7 +112,7 @@ def _started(wanted: Sequence[Wanted]) -> Iterator[tuple[subprocess.Popen[bytes]
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=environ,
+            env=tree.marked(os.environ),
             pass_fds=(write,),
             start_new_session=True,
         )

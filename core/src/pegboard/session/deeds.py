@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -40,7 +40,7 @@ class Deeds:
         for event in log:
             self._take(event)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Deed]:
         return iter(self._found.values())
 
     def get(self, id: str) -> Deed | None:

@@ -26,6 +26,8 @@ try:
 except ImportError:  # Windows: see session.log
     fcntl = None  # type: ignore[assignment]
 
+_LOCKS = ("alive.lock", "turn.lock", "jobs/alive.lock")
+"""What a process that uses a session holds."""
 _DOOMED = ".deleted-"
 
 
@@ -58,7 +60,7 @@ def delete(store: Path, id: str) -> int:
     doomed = store / f"{_DOOMED}{id}-{secrets.token_hex(4)}"
     try:
         with ExitStack() as held:
-            for lock in ("alive.lock", "turn.lock", "jobs/alive.lock"):
+            for lock in _LOCKS:
                 _hold(folder / lock, id, held)
             os.rename(folder, doomed)
         size = size_of(doomed)
@@ -108,7 +110,7 @@ def in_use(store: Path, id: str) -> bool:
     """Whether a process has the session open now."""
     try:
         with ExitStack() as held:
-            for lock in ("alive.lock", "turn.lock", "jobs/alive.lock"):
+            for lock in _LOCKS:
                 _hold(store / id / lock, id, held)
     except SessionInUse:
         return True

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pegboard.context import Context
 from pegboard.declaration import tool
+from pegboard.kit.aside import FOLDER_ALIASES, HIDDEN_ALIASES
 from pegboard.kit.walk import GlobQuery, Hits, Paths, Query
 from pegboard.kit.walk import glob as find_paths
 from pegboard.kit.walk import grep as find_lines
@@ -18,8 +19,7 @@ _REGEX = {"format": "regex"}
 _GLOB = {"format": "glob"}
 _HIDDEN = msgspec.Meta(description="Also dot files")
 _IGNORED = msgspec.Meta(description="Also what .gitignore hides")
-_FOLDER_ALIASES = {"directory": "path", "dir": "path", "folder": "path", "root": "path", "cwd": "path"}
-_HIDDEN_ALIASES = {"hidden": "include_hidden", "no_ignore": "include_ignored"}
+_FOLDER_ALIASES = {**FOLDER_ALIASES, "cwd": "path"}
 
 
 def _negated(value: Any) -> Any:
@@ -40,7 +40,7 @@ def _negated(value: Any) -> Any:
     aliases=["find_files", "glob_files"],
     param_aliases={
         **_FOLDER_ALIASES,
-        **_HIDDEN_ALIASES,
+        **HIDDEN_ALIASES,
         "glob": "pattern",
         "glob_pattern": "pattern",
         "respect_git_ignore": ("include_ignored", _negated),
@@ -97,7 +97,7 @@ async def glob(
     aliases=["rg", "ripgrep", "grep_search"],
     param_aliases={
         **_FOLDER_ALIASES,
-        **_HIDDEN_ALIASES,
+        **HIDDEN_ALIASES,
         "query": "pattern",
         "regexp": "pattern",
         "search": "pattern",

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from pegboard import Context, Result, ToolError, Writes, tool
-from pegboard.blocks import Block, Note
+from pegboard.blocks import Block
 from pegboard.errors import DoorError
-from pegboard.kit.aside import PATH_ALIASES, apart
+from pegboard.kit.aside import EDIT_ALIASES, PATH_ALIASES, apart
 from pegboard.kit.seen import check_fresh
 from pegboard.kit.text import encode
 
 if TYPE_CHECKING:
     from pegboard.kit.changes import Change
-    from pegboard.kit.edits import Edit, Plan
-    from pegboard.kit.handles import Stamp
+    from pegboard.kit.edits import Edit, FilePlan
     from pegboard.kit.writer import Writer
 
 # What changes files is imported when a file is changed.
@@ -102,13 +101,11 @@ def _write(
 
 
 async def _preview_edit(arguments: Any, ctx: Context) -> list[Block]:
-    def work() -> list[Block]:
-        a = arguments
-        edit = _edit(a.old_string, a.new_string, a.replace_all, a.count)
-        made = _planned(ctx, a.path, edit, fresh=False)[0]
-        return [made.diff(), *(Note(text=note) for note in made.notes)]
+    from pegboard.kit.edits import plan_file
 
-    return await apart(work)
+    a = arguments
+    edit = _edit(a.old_string, a.new_string, a.replace_all, a.count)
+    return await apart(lambda: plan_file(ctx.workspace, a.path, [edit], ctx.config.edit).blocks())
 
 
 def _edit(old: str, new: str, replace_all: bool, count: int) -> Edit:
@@ -117,27 +114,9 @@ def _edit(old: str, new: str, replace_all: bool, count: int) -> Edit:
     return Edit(old, new, 0 if replace_all else count)
 
 
-def _planned(ctx: Context, path: str, edit: Edit, *, fresh: bool = True) -> tuple[Plan, Stamp, str | None]:
-    """The plan, the stamp of the file that it was made for, and a warning where staleness only warns."""
-    from pegboard.kit.edits import plan
-
-    limit = ctx.config.edit.max_bytes
-    with ctx.workspace.open(path, "edit") as opened:
-        warning = check_fresh(opened, ctx.seen.get(opened.at), ctx.config.edit, whole=False) if fresh else None
-        data = opened.read(limit)
-    made = plan(data, [edit], path=opened.at, max_bytes=limit, tolerance=ctx.config.edit.tolerance)
-    return made, opened.stamp, warning
-
-
 @tool(
     aliases=["file_edit", "edit", "str_replace"],
-    param_aliases={
-        **PATH_ALIASES,
-        "old_text": "old_string",
-        "new_text": "new_string",
-        "old_str": "old_string",
-        "new_str": "new_string",
-    },
+    param_aliases={**PATH_ALIASES, **EDIT_ALIASES},
     category="write",
     verb="Edit",
     short="replace text in a file",
@@ -167,16 +146,18 @@ async def edit_file(
     count: Annotated[int, msgspec.Meta(description="Replace the first so many; 0: all", ge=0)] = 1,
 ) -> Result:
     """Replace a text in a file."""
+    from pegboard.kit.edits import plan_file
+
     edit = _edit(old_string, new_string, replace_all, count)
     async with ctx.commit() as files:
 
-        def work() -> tuple[Change, Plan, str | None]:
-            made, stamp, warning = _planned(ctx, path, edit)
-            return files.splice(path, made, stamp), made, warning
+        def work() -> tuple[Change, FilePlan]:
+            made = plan_file(ctx.workspace, path, [edit], ctx.config.edit, seen=ctx.seen)
+            return files.splice(path, made.plan, made.stamp), made
 
-        change, made, warning = await apart(work)
-    places = "1 place" if made.replaced == 1 else f"{made.replaced} places"
-    return _changed(f"Replaced {places} in {change.path}", change, files, *made.notes, warning)
+        change, made = await apart(work)
+    places = "1 place" if made.plan.replaced == 1 else f"{made.plan.replaced} places"
+    return _changed(f"Replaced {places} in {change.path}", change, files, *made.plan.notes, made.warning)
 
 
 def _changed(what: str, change: Change, files: Writer, *more: str | None) -> Result:

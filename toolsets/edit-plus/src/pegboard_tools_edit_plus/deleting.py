@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -10,7 +11,7 @@ from pegboard import Context, Result, ToolError, tool
 from pegboard.blocks import Block, Diff, Text
 from pegboard.calls import Touch
 from pegboard.errors import DoorError
-from pegboard.kit.aside import PATH_ALIASES, apart
+from pegboard.kit.aside import HIDDEN_ALIASES, PATH_ALIASES, apart, as_list
 from pegboard.kit.changes import FilesChanged
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ MOST = 1000
 """Files of one call."""
 DIFFS = 3
 """Files whose content a preview shows; of more, the names."""
-
-
-def _listed(paths: Any) -> Any:
-    """A single path stands for a list of one."""
-    return paths if isinstance(paths, list) or (isinstance(paths, str) and paths.lstrip()[:1] == "[") else [paths]
 
 
 def _touched(arguments: Any, ctx: Context) -> list[Touch]:
@@ -55,7 +51,7 @@ def _is_name(ctx: Context, path: str) -> bool:
 
 def _matching(ctx: Context, pattern: str, hidden: bool, ignored: bool) -> list[str]:
     """The files that a pattern names, by the rules of a search: neither links nor what is never searched."""
-    names = [name for _, name in zip(range(MOST + 1), _walked(ctx, pattern, hidden, ignored), strict=False)]
+    names = list(islice(_walked(ctx, pattern, hidden, ignored), MOST + 1))
     if not names:
         flags = [name for name, on in (("include_hidden", hidden), ("include_ignored", ignored)) if not on]
         hint = f" Hidden or ignored files count only with {' or '.join(flags)}." if flags else ""
@@ -132,10 +128,16 @@ async def _preview(arguments: Any, ctx: Context) -> list[Block]:
         doomed = _planned(ctx, [touch.what for touch in ctx.touches], fresh=False)
         diffs = [_shown(ctx, one, diff=len(doomed) <= DIFFS) for one in doomed]
         lines = [f"{one.at}{' (the link itself)' if one.link else f' ({one.size:,} bytes)'}" for one in doomed]
-        files = f"{len(doomed)} file{'s' if len(doomed) != 1 else ''}"
-        return [Text(text="\n".join(lines), title=f"Deletes {files}"), *(diff for diff in diffs if diff is not None)]
+        return [
+            Text(text="\n".join(lines), title=f"Deletes {_count(len(doomed))}"),
+            *(diff for diff in diffs if diff is not None),
+        ]
 
     return await apart(work)
+
+
+def _count(files: int) -> str:
+    return f"{files} file{'s' if files != 1 else ''}"
 
 
 def _shown(ctx: Context, one: Doomed, *, diff: bool) -> Diff | None:
@@ -155,13 +157,8 @@ def _shown(ctx: Context, one: Doomed, *, diff: bool) -> Diff | None:
     touches=_touched,
     aliases=["delete_file", "remove_files", "remove_file", "rm"],
     param_aliases={
-        **dict.fromkeys(("path", *PATH_ALIASES), ("paths", _listed)),
-        "files": ("paths", _listed),
-        "file_paths": ("paths", _listed),
-        "patterns": ("paths", _listed),
-        "pattern": ("paths", _listed),
-        "hidden": "include_hidden",
-        "no_ignore": "include_ignored",
+        **dict.fromkeys(("path", *PATH_ALIASES, "files", "file_paths", "patterns", "pattern"), ("paths", as_list)),
+        **HIDDEN_ALIASES,
     },
     category="write",
     glyph="x",
@@ -205,5 +202,4 @@ async def delete_files(
 
         notes = await apart(work)
     count = len(files.changes)
-    heading = f"{count} file{'s' if count != 1 else ''}:"
-    return changed(heading, files.changes, files.undo_id, notes, diffs=count <= DIFFS)
+    return changed(f"{_count(count)}:", files.changes, files.undo_id, notes, diffs=count <= DIFFS)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from pegboard import Context, Result, Writes, tool
-from pegboard.blocks import Block, Note
-from pegboard.kit.aside import PATH_ALIASES, apart
+from pegboard.blocks import Block
+from pegboard.kit.aside import EDIT_ALIASES, PATH_ALIASES, apart
 from pegboard.kit.changes import FilesChanged
-from pegboard.kit.seen import check_fresh
 
 if TYPE_CHECKING:
-    from pegboard.kit.handles import Stamp
-    from pegboard.kit.plan import Plan
+    from pegboard.kit.edits import FilePlan
+    from pegboard.kit.seen import SeenFiles
 
 
 class Replacement(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,38 +24,23 @@ class Replacement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def _preview(arguments: Any, ctx: Context) -> list[Block]:
-    def work() -> list[Block]:
-        made = _planned(ctx, arguments.path, arguments.edits, fresh=False)[0]
-        return [made.diff(), *(Note(text=note) for note in made.notes)]
-
-    return await apart(work)
+    return await apart(lambda: _planned(ctx, arguments.path, arguments.edits).blocks())
 
 
-def _planned(
-    ctx: Context, path: str, edits: list[Replacement], *, fresh: bool = True
-) -> tuple[Plan, Stamp, str | None]:
-    """The plan, the stamp of the file that it was made for, and a warning where staleness only warns."""
-    from pegboard.kit.edits import Edit, plan
+def _planned(ctx: Context, path: str, edits: list[Replacement], seen: SeenFiles | None = None) -> FilePlan:
+    from pegboard.kit.edits import Edit, plan_file
 
-    settings = ctx.config.edit
     wanted = [Edit(edit.old_string, edit.new_string, 0 if edit.replace_all else 1) for edit in edits]
-    with ctx.workspace.open(path, "edit") as opened:
-        warning = check_fresh(opened, ctx.seen.get(opened.at), settings, whole=False) if fresh else None
-        data = opened.read(settings.max_bytes)
-    made = plan(data, wanted, path=opened.at, numbered=True, max_bytes=settings.max_bytes, tolerance=settings.tolerance)
-    return made, opened.stamp, warning
+    return plan_file(ctx.workspace, path, wanted, ctx.config.edit, seen=seen, numbered=True)
 
 
 @tool(
     aliases=["multiedit", "multi_edit_file", "edit_many"],
     param_aliases={
         **PATH_ALIASES,
+        **EDIT_ALIASES,
         "changes": "edits",
         "replacements": "edits",
-        "old_text": "old_string",
-        "new_text": "new_string",
-        "old_str": "old_string",
-        "new_str": "new_string",
         "all": "replace_all",
     },
     category="write",
@@ -81,11 +65,11 @@ async def multi_edit(
 
     async with ctx.commit() as files:
 
-        def work() -> tuple[Plan, str | None]:
-            made, stamp, warning = _planned(ctx, path, edits)
-            files.splice(path, made, stamp)
-            return made, warning
+        def work() -> FilePlan:
+            made = _planned(ctx, path, edits, ctx.seen)
+            files.splice(path, made.plan, made.stamp)
+            return made
 
-        made, warning = await apart(work)
+        made = await apart(work)
     count = f"{len(edits)} edit{'s' if len(edits) != 1 else ''}"
-    return changed(f"Made {count}:", files.changes, files.undo_id, [*made.notes, warning])
+    return changed(f"Made {count}:", files.changes, files.undo_id, [*made.plan.notes, made.warning])

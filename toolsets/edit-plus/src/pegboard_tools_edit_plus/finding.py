@@ -14,7 +14,7 @@ from pegboard.kit.walk import glob as find_paths
 from pegboard.kit.walk.globs import quoted
 from pegboard.kit.walk.telling import Telling
 
-from pegboard_tools_edit_plus.listing import FOLDER_ALIASES, HIDDEN_ALIASES
+from pegboard_tools_edit_plus.listing import ALIASES
 
 _WILD = re.compile(r"[*?\[{]")
 
@@ -24,8 +24,7 @@ _WILD = re.compile(r"[*?\[{]")
     overlap="parallel",
     permission="read",
     param_aliases={
-        **FOLDER_ALIASES,
-        **HIDDEN_ALIASES,
+        **ALIASES,
         "name": "pattern",
         "query": "pattern",
         "filename": "pattern",

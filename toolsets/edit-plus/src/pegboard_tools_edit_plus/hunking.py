@@ -6,7 +6,7 @@ file. A missing last line end stays missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import NamedTuple
@@ -14,14 +14,13 @@ from typing import NamedTuple
 from pegboard.kit.hunks import Hunk as Replaced
 from pegboard.kit.hunks import compose
 from pegboard.kit.linerun import LineRuns
-from pegboard.kit.plan import Plan, body_of, narrowed, widened
+from pegboard.kit.plan import Plan, body_of, listed, narrowed, widened
 from pegboard.kit.settings import EditSettings
-from pegboard.kit.text import encode, is_utf8
+from pegboard.kit.text import Encoding, encode, is_utf8
 from pegboard.kit.tolerance import Shift, places, stripped, told
 
 from pegboard_tools_edit_plus.patch_parser import Hunk, PatchError
 
-MAX_LISTED = 5
 MOST = 50
 """Places that are counted."""
 Found = tuple[int, Shift]
@@ -31,12 +30,12 @@ Found = tuple[int, Shift]
 def patched(data: bytes, updates: Sequence[Sequence[Hunk]], *, path: str, settings: EditSettings) -> Plan:
     """Apply the hunks of each update of a file to what the one before it made. Raises PatchError; nothing is written."""
     content, wide = narrowed(data, path)
-    encode_as = "utf-8" if is_utf8(content) else "latin-1"
+    encoding: Encoding = "utf-8" if is_utf8(content) else "latin-1"
     made, replaced, notes = content, list[Replaced](), list[str]()
     count = 0
     for hunks in updates:
-        lines = _Lines(made, path, latin=encode_as == "latin-1", loose=settings.tolerance == "whitespace")
-        changes = list(_touching_joined(lines.apply(hunks)))
+        lines = _Lines(made, path, encoding, loose=settings.tolerance == "whitespace")
+        changes = _touching_joined(lines.apply(hunks))
         made, here = _put(made, changes)
         replaced = compose(replaced, here)
         notes += lines.notes
@@ -57,17 +56,14 @@ class _Change(NamedTuple):
     new: bytes
 
 
-def _touching_joined(changes: Iterator[_Change]) -> Iterator[_Change]:
-    last: _Change | None = None
+def _touching_joined(changes: Iterable[_Change]) -> list[_Change]:
+    joined: list[_Change] = []
     for change in changes:
-        if last is not None and change.start == last.end:
-            last = _Change(last.start, change.end, last.new + change.new)
-            continue
-        if last is not None:
-            yield last
-        last = change
-    if last is not None:
-        yield last
+        if joined and change.start == joined[-1].end:
+            last = joined.pop()
+            change = _Change(last.start, change.end, last.new + change.new)
+        joined.append(change)
+    return joined
 
 
 def _put(data: bytes, changes: Sequence[_Change]) -> tuple[bytes, list[Replaced]]:
@@ -85,10 +81,10 @@ def _put(data: bytes, changes: Sequence[_Change]) -> tuple[bytes, list[Replaced]
 class _Lines:
     """A file's lines while hunks are applied to them. Indices count lines from 0."""
 
-    def __init__(self, data: bytes, path: str, *, latin: bool, loose: bool) -> None:
+    def __init__(self, data: bytes, path: str, encoding: Encoding, *, loose: bool) -> None:
         self.notes: list[str] = []
         self._path = path
-        self._latin = latin
+        self._encoding: Encoding = encoding
         self._loose = loose
         self._begin = body_of(data)
         self._raw = data[self._begin :].split(b"\n")
@@ -151,7 +147,7 @@ class _Lines:
         return b"\r\n" if self._raw[model].endswith(b"\r") else b"\n"
 
     def _encode(self, text: str) -> bytes:
-        return text.encode() if text.isascii() else encode(text, "latin-1" if self._latin else "utf-8", "the patch")
+        return text.encode() if text.isascii() else encode(text, self._encoding, "the patch")
 
     def _find(self, hunk: Hunk, at: int, name: str) -> Found:
         start, certain = self._below(hunk.anchors, at, name)
@@ -162,7 +158,7 @@ class _Lines:
         if len(found) == 1 or (found and hunk.anchors and certain):
             return found[0]
         if found:
-            where = _listed([place + 1 for place, _ in found])
+            where = listed([place + 1 for place, _ in found])
             times = f"more than {MOST}" if len(found) > MOST else len(found)
             raise PatchError(
                 f"{name}: its lines are in the file {times} times, from lines {where}. Nothing was changed. "
@@ -209,7 +205,7 @@ class _Lines:
     def _missing(self, hunk: Hunk, wanted: Sequence[bytes], start: int, name: str) -> PatchError:
         above = self._places(wanted, 0)
         if above:
-            where = _listed([place + 1 for place, _ in above])
+            where = listed([place + 1 for place, _ in above])
             if hunk.at_end:
                 problem = f"its lines are not at the end of the file, but from line {where} on"
             else:
@@ -238,7 +234,3 @@ def _runs(hunk: Hunk, first: int) -> Iterator[tuple[int, int, list[str]]]:
                     yield start, end, new
                 start = end = end + 1
                 new = []
-
-
-def _listed(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:MAX_LISTED])) + (", ..." if len(lines) > MAX_LISTED else "")

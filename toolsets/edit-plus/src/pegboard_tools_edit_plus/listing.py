@@ -7,19 +7,19 @@ from typing import Annotated
 
 import msgspec
 from pegboard import Context, Lists, Result, tool
-from pegboard.kit.aside import apart
+from pegboard.kit.aside import FOLDER_ALIASES, HIDDEN_ALIASES, apart
 from pegboard.kit.walk.listing import ListQuery, list_folder
 from pegboard.kit.walk.tree import Folder
 
-FOLDER_ALIASES = {"directory": "path", "dir": "path", "dir_path": "path", "folder": "path", "root": "path"}
-HIDDEN_ALIASES = {"hidden": "include_hidden", "all": "include_hidden", "no_ignore": "include_ignored"}
+ALIASES = {**FOLDER_ALIASES, "dir_path": "path", **HIDDEN_ALIASES, "all": "include_hidden"}
+"""Of tools that look into folders."""
 
 
 @tool(
     replay="safe",
     overlap="parallel",
     aliases=["ls", "list_directory"],
-    param_aliases={**FOLDER_ALIASES, **HIDDEN_ALIASES, "max_depth": "depth", "levels": "depth"},
+    param_aliases={**ALIASES, "max_depth": "depth", "levels": "depth"},
     category="read",
     glyph="*",
     verb="List",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from pegboard import Context, Reads, Result, ToolError, tool
 from pegboard.errors import DoorError
-from pegboard.kit.aside import PATH_ALIASES, apart
+from pegboard.kit.aside import PATH_ALIASES, apart, as_list
 from pegboard.kit.caps import Caps
 from pegboard.kit.names import printable
 from pegboard.kit.reading import FileRead, Shown, read_shown
@@ -45,11 +45,6 @@ class FilesRead(msgspec.Struct, frozen=True, kw_only=True):
     more: bool
 
 
-def _listed(files: Any) -> Any:
-    """A single file stands for a list of one."""
-    return files if isinstance(files, list) or (isinstance(files, str) and files.lstrip()[:1] == "[") else [files]
-
-
 @tool(
     replay="safe",
     overlap="parallel",
@@ -57,10 +52,10 @@ def _listed(files: Any) -> Any:
     batch=True,
     param_aliases={
         **PATH_ALIASES,
-        "path": ("files", _listed),
-        "paths": ("files", _listed),
-        "file_paths": ("files", _listed),
-        "filenames": ("files", _listed),
+        "path": ("files", as_list),
+        "paths": ("files", as_list),
+        "file_paths": ("files", as_list),
+        "filenames": ("files", as_list),
         "start_line": "offset",
         "max_lines": "limit",
     },

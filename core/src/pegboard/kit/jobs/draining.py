@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from pegboard.kit.child import CHUNK, LINGER_SECONDS
 from pegboard.kit.jobs.records import Entry
+from pegboard.kit.process import signal_name
 from pegboard.kit.settings import OutputSettings
 from pegboard.kit.spool import Spool
 from pegboard.kit.tree import Tree, is_alive
@@ -59,7 +60,7 @@ def drain(
             os.close(fd)
         spool.close()
     code = process.wait()
-    entry.exit_code, entry.signal = (code, None) if code >= 0 else (None, _name(-code))
+    entry.exit_code, entry.signal = (code, None) if code >= 0 else (None, signal_name(-code))
     entry.ended, entry.cut = round(time.time(), 3), spool.full
 
 
@@ -148,9 +149,3 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
 
 def _someone_left(tree: Tree) -> bool:
     return hasattr(os, "killpg") and tree.signal_group(0)
-
-
-def _name(number: int) -> str:
-    from pegboard.kit.process import signal_name
-
-    return signal_name(number)

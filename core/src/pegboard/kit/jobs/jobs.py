@@ -23,7 +23,7 @@ from pegboard.kit.jobs.draining import JobSpool, drain, end_tree
 from pegboard.kit.jobs.keeper import Wanted
 from pegboard.kit.jobs.output import Piece, read_bytes, read_piece
 from pegboard.kit.jobs.records import Entry, Store, Who
-from pegboard.kit.jobs.states import CANCELLED, Job, described, job_of, runs, tree_of
+from pegboard.kit.jobs.states import CANCELLED, Job, described, job_of, line_of, runs, those_there, tree_of
 from pegboard.kit.launch import Launch
 from pegboard.kit.process import Started
 from pegboard.kit.settings import JobSettings, OutputSettings
@@ -176,7 +176,7 @@ class Jobs:
                 job = job_of(self._newest(entry), store)
                 if job.state != "running":
                     store.mark(entry.id, _TOLD)
-                    told.append(f"job {job.id} ({_short(job.label)}): {described(job)}")
+                    told.append(f"job {job.id} ({line_of(job, 60)}): {described(job)}")
         return told
 
     def tell(self, job: Job) -> None:
@@ -229,8 +229,7 @@ class Jobs:
             if (entry := store.read(id)) is not None:
                 return store, self._newest(entry)
         there = [known for store in self._stores() for known in store.ids()]
-        said = f"There are {', '.join(there[-20:])}." if there else "There are none in this session."
-        raise ToolError(f"there is no job {id[:40]!r}; nothing was done. {said}")
+        raise ToolError(f"there is no job {id[:40]!r}; nothing was done. {those_there(there)}")
 
     def _newest(self, entry: Entry) -> Entry:
         """A record as it is known here, where its end could not be written down."""
@@ -270,8 +269,3 @@ def _drain(own: _Own, pipes: list[int], spool: JobSpool, store: Store, held: byt
             store.write(entry)
     finally:
         own.done.set()
-
-
-def _short(label: str) -> str:
-    line = " ".join(label.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"

@@ -15,7 +15,7 @@ from pegboard.errors import ToolError
 from pegboard.kit.jobs.draining import end_tree
 from pegboard.kit.jobs.keeper import Report, Wanted
 from pegboard.kit.launch import Launch
-from pegboard.kit.tree import MARK, Tree
+from pegboard.kit.tree import Tree
 
 _PROGRAM = (
     "import sys, ast; sys.path[:] = ast.literal_eval(sys.argv[1]); from pegboard.kit.jobs.keeper import begin; begin()"
@@ -29,10 +29,8 @@ async def keep(launch: Launch, wanted: Wanted) -> None:
         ToolError: it could not be started; nothing runs.
     """
     tree = Tree()
-    env = {**os.environ, MARK: f"{os.environ.get(MARK, '')} {tree.mark}".strip()}
-    whole = dict(os.environ if launch.env is None else launch.env)
-    whole[MARK] = f"{whole.get(MARK, '')} {tree.mark}".strip()
-    said = {"argv": launch.argv, "cwd": launch.cwd, "env": whole, "pass_fds": launch.pass_fds}
+    env = tree.marked(os.environ if launch.env is None else launch.env)
+    said = {"argv": launch.argv, "cwd": launch.cwd, "env": env, "pass_fds": launch.pass_fds}
     spec = json.dumps({"wanted": msgspec.to_builtins(wanted), "launch": said}).encode()
     try:
         process = subprocess.Popen(
@@ -40,7 +38,7 @@ async def keep(launch: Launch, wanted: Wanted) -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=env,
+            env=tree.marked(os.environ),
             pass_fds=launch.pass_fds,
             start_new_session=True,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -89,6 +90,17 @@ def tree_of(entry: Entry) -> Tree | None:
     if child is None or not child.born or child.boot != boot():
         return None
     return Tree.restored(child.pid, entry.mark, child.born)
+
+
+def those_there(ids: Sequence[str]) -> str:
+    """Which jobs could be meant, for one that named none of them."""
+    return f"There are {', '.join(ids[-20:])}." if ids else "There are none in this session."
+
+
+def line_of(job: Job, most: int) -> str:
+    """What a job was started as, in a line of so many characters."""
+    line = " ".join(job.label.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def described(job: Job) -> str:

@@ -96,21 +96,21 @@ class _Walk:
     def _look_into(self, fd: int, folder: _Folder) -> None:
         listing = self._listing
         scope = folder.scope if not folder.names or self._query.include_ignored else folder.scope.loaded()
-        found = list[tuple[str, os.DirEntry[str]]]()
+        found: list[os.DirEntry[str]] = []
         number, full = 0, MOST_COUNTED
         with os.scandir(fd) as entries:
             for entry in entries:
                 if not self._wanted(entry, folder, scope):
                     continue
                 number += 1
-                found.append((entry.name, entry))
+                found.append(entry)
                 if len(found) > full:
                     found = heapq.nsmallest(self._most, found, key=_by_name)
                     listing.uncounted, full = True, self._most + MOST_COUNTED
             found.sort(key=_by_name)
             listing.total += number
-            for name, entry in found:
-                self._take(name, entry, fd, folder, scope)
+            for entry in found:
+                self._take(entry, fd, folder, scope)
         if folder.entry is not None:
             folder.entry.inside = number
 
@@ -129,22 +129,25 @@ class _Walk:
             return False
         return True
 
-    def _take(self, name: str, entry: os.DirEntry[str], fd: int, folder: _Folder, scope: Scope) -> None:
+    def _take(self, entry: os.DirEntry[str], fd: int, folder: _Folder, scope: Scope) -> None:
         listing, is_folder, kept = self._listing, _is_folder(entry), None
         if len(listing.entries) < self._most:
-            kept = self._entry(name, entry, fd, folder)
+            kept = self._entry(entry, fd, folder)
             if kept is None:
                 return
             listing.entries.append(kept)
         if is_folder and folder.level < self._query.depth:
             below = _Folder(
-                names=(*folder.names, name), level=folder.level + 1, scope=scope.at(os.fsencode(name)), entry=kept
+                names=(*folder.names, entry.name),
+                level=folder.level + 1,
+                scope=scope.at(os.fsencode(entry.name)),
+                entry=kept,
             )
             self._waiting.append(below)
 
-    def _entry(self, name: str, entry: os.DirEntry[str], fd: int, folder: _Folder) -> Entry | None:
+    def _entry(self, entry: os.DirEntry[str], fd: int, folder: _Folder) -> Entry | None:
         """What is shown of an entry; None where it is another name of what is protected."""
-        path = self._path(folder, name)
+        name, path = entry.name, self._path(folder, entry.name)
         kind: Kind = "folder"
         size, target, trouble = None, None, ""
         if entry.is_symlink():
@@ -180,8 +183,8 @@ class _Walk:
         return self._before + shown("/".join((*folder.names, name)))
 
 
-def _by_name(found: tuple[str, os.DirEntry[str]]) -> bytes:
-    return os.fsencode(found[0])
+def _by_name(entry: os.DirEntry[str]) -> bytes:
+    return os.fsencode(entry.name)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
