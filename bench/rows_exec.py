@@ -9,6 +9,7 @@ from pathlib import Path
 
 from boarded import board
 from harness import Pair, Row, seconds
+from rows_tools import flooding
 
 FLOOD = ["head", "-c", "200000000", "/dev/zero"]
 STARTS = 20
@@ -26,23 +27,6 @@ def starting(scratch: Path) -> Iterator[Pair]:
         )
 
 
-@contextmanager
-def draining(scratch: Path) -> Iterator[Pair]:
-    """200 MB of output, beside the same child writing to a file."""
-    root = scratch / "root"
-    root.mkdir()
-    out = scratch / "out.txt"
-
-    def to_file() -> None:
-        with out.open("wb") as file:
-            subprocess.run(FLOOD, cwd=root, stdin=subprocess.DEVNULL, stdout=file)
-
-    with board(root, scratch / "state") as caller:
-        yield Pair(
-            ours=lambda: caller.seconds("exec", command=FLOOD[0], args=FLOOD[1:]), yardstick=lambda: seconds(to_file)
-        )
-
-
 ROWS = [
     Row(
         name="exec of a short program",
@@ -56,7 +40,7 @@ ROWS = [
         target=1.8,
         against="the child writing to a file",
         best_peer="none offers it",
-        set_up=draining,
+        set_up=flooding(FLOOD, "exec", command=FLOOD[0], args=FLOOD[1:]),
         pairs=5,
     ),
 ]

@@ -119,19 +119,23 @@ def running(scratch: Path) -> Iterator[Pair]:
         )
 
 
-@contextmanager
-def flooding(scratch: Path) -> Iterator[Pair]:
-    """200 MB of output, beside the same child writing to a file."""
-    root = scratch / "root"
-    root.mkdir()
-    out = scratch / "out.txt"
+def flooding(argv: Sequence[str], tool: str, **arguments: Any) -> SetUp:
+    """A command that prints a lot, run by a tool, beside the same child writing to a file."""
 
-    def to_file() -> None:
-        with out.open("wb") as file:
-            subprocess.run(["bash", "-c", FLOOD], cwd=root, stdin=subprocess.DEVNULL, stdout=file)
+    @contextmanager
+    def set_up(scratch: Path) -> Iterator[Pair]:
+        root = scratch / "root"
+        root.mkdir()
+        out = scratch / "out.txt"
 
-    with board(root, scratch / "state") as caller:
-        yield Pair(ours=lambda: caller.seconds("bash", command=FLOOD), yardstick=lambda: seconds(to_file))
+        def to_file() -> None:
+            with out.open("wb") as file:
+                subprocess.run(argv, cwd=root, stdin=subprocess.DEVNULL, stdout=file)
+
+        with board(root, scratch / "state") as caller:
+            yield Pair(ours=lambda: caller.seconds(tool, **arguments), yardstick=lambda: seconds(to_file))
+
+    return set_up
 
 
 SAME_RG = "rg with the same flags"
@@ -197,7 +201,7 @@ ROWS = [
         target=1.8,
         against="the same child, to a file",
         best_peer="2.5 with +579 MB, or 20",
-        set_up=flooding,
+        set_up=flooding(["bash", "-c", FLOOD], "bash", command=FLOOD),
         pairs=3,
     ),
 ]

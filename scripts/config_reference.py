@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 from pegboard.config.published import Key, tables
+from reference_pages import header, row, settle, value
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 BEGIN, END = "<!-- keys: begin (make docs writes these) -->\n", "<!-- keys: end -->\n"
@@ -27,20 +27,14 @@ def section(table: str, about: str, keys: list[Key]) -> Iterator[str]:
     """One table of settings: a heading, and a row a key."""
     yield f"### {f'`[{table}]`' if table else FIRST}\n"
     yield f"{about}\n" if about else "These stand at the top of the file, before the first `[table]`.\n"
-    yield "| key | takes | default | what it does | a project may |"
-    yield "|---|---|---|---|---|"
+    yield from header("key", "takes", "default", "what it does", "a project may")
     for key in keys:
         name = key.name.removeprefix(f"{table}.") if table else key.name
         effect = f" **{key.effect[:1].upper()}{key.effect[1:]}.**" if key.effect else ""
         said = "set it " + key.project if key.project in ("to true", "to false", "to less") else key.project
-        cells = [f"`{name}`", key.wanted, default(key), key.description + effect, said or ""]
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        default = "" if key.default is None else value(key.default)
+        yield row(f"`{name}`", key.wanted, default, key.description + effect, said or "")
     yield ""
-
-
-def default(key: Key) -> str:
-    """The default as it would be written in the file."""
-    return "" if key.default is None else f"`{msgspec.json.encode(key.default).decode()}`"
 
 
 def page(text: str) -> str:
@@ -52,16 +46,8 @@ def page(text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the page, or check it."""
-    text = PAGE.read_text("utf-8")
-    wanted = page(text)
-    if text == wanted:
-        return 0
-    if "--check" in arguments:
-        print(f"{PAGE.name} is not what the settings say; `make docs` writes it")
-        return 1
-    PAGE.write_text(wanted, "utf-8")
-    print(f"{PAGE.name} written")
-    return 0
+    wanted = page(PAGE.read_text("utf-8"))
+    return int(not settle(PAGE, wanted, named=PAGE.name, source="settings", check="--check" in arguments))
 
 
 if __name__ == "__main__":

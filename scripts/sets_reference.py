@@ -17,6 +17,7 @@ import msgspec
 from pegboard.board import Board
 from pegboard.config.published import keys_of
 from pegboard.tooling import Tool
+from reference_pages import header, row, settle, value
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "sets"
 MARK = re.compile(r"^<!-- reference: ([a-z ,-]+?) -->\n", re.MULTILINE)
@@ -46,11 +47,10 @@ def reference(loaded: Board, name: str) -> Iterator[str]:
     plugin = next(plugin for plugin in loaded.assembled.plugged.plugins if plugin.entry.name == name)
     if isinstance(plugin.settings, msgspec.Struct):
         yield f"### Settings: `[{name}]`\n"
-        yield "| key | takes | default | what it does |"
-        yield "|---|---|---|---|"
+        yield from header("key", "takes", "default", "what it does")
         for key in keys_of(name, type(plugin.settings)):
-            shown = "" if key.default is None else f"`{msgspec.json.encode(key.default).decode()}`"
-            yield row(f"`{key.name.removeprefix(name + '.')}`", key.wanted, shown, key.description)
+            default = "" if key.default is None else value(key.default)
+            yield row(f"`{key.name.removeprefix(name + '.')}`", key.wanted, default, key.description)
         yield ""
 
 
@@ -60,10 +60,9 @@ def tool_lines(tool: Tool) -> Iterator[str]:
     yield f"{tool.description}\n"
     required = tool.parameters.get("required", ())
     if tool.parameters["properties"]:
-        yield "| parameter | takes | default | |"
-        yield "|---|---|---|---|"
+        yield from header("parameter", "takes", "default", "")
         for name, part in tool.parameters["properties"].items():
-            default = "required" if name in required else shown_default(part)
+            default = "required" if name in required else value(part["default"]) if "default" in part else ""
             yield row(f"`{name}`", takes(part), default, part.get("description", ""))
         yield ""
     aliases = [alias if isinstance(alias, str) else alias[0] for alias in tool.declaration.aliases]
@@ -72,10 +71,6 @@ def tool_lines(tool: Tool) -> Iterator[str]:
         notes.append(f"Also called {', '.join(f'`{alias}`' for alias in aliases)}.")
     notes.append(f"{tool.wire_size()} bytes of each request.")
     yield " ".join(notes) + "\n"
-
-
-def shown_default(part: dict[str, Any]) -> str:
-    return f"`{msgspec.json.encode(part['default']).decode()}`" if "default" in part else ""
 
 
 def takes(part: dict[str, Any]) -> str:
@@ -97,13 +92,9 @@ def takes(part: dict[str, Any]) -> str:
     return kind
 
 
-def row(*cells: str) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-
 def main(arguments: list[str]) -> int:
     """Write the pages, or check them."""
-    loaded, wrong = board(), False
+    loaded, right = board(), True
     for page in sorted(PAGES.glob("*.md")):
         text = page.read_text("utf-8")
         mark = MARK.search(text)
@@ -112,15 +103,9 @@ def main(arguments: list[str]) -> int:
         names = re.split(r"[ ,]+", mark[1])
         made = "\n".join(line for name in names for line in reference(loaded, name)).rstrip("\n")
         wanted = f"{text[: mark.end()]}\n{made}\n"
-        if text == wanted:
-            continue
-        wrong = True
-        if "--check" in arguments:
-            print(f"docs/sets/{page.name} is not what the tools say; `make docs` writes it")
-        else:
-            page.write_text(wanted, "utf-8")
-            print(f"docs/sets/{page.name} written")
-    return int(wrong and "--check" in arguments)
+        named = f"docs/sets/{page.name}"
+        right &= settle(page, wanted, named=named, source="tools", check="--check" in arguments)
+    return int(not right)
 
 
 if __name__ == "__main__":

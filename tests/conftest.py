@@ -23,7 +23,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from scripted_model import ModelServer
+    from model_server import ModelServer
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_ROWS = 3
@@ -141,7 +141,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def model_server() -> Iterator[ModelServer]:
     """A scripted OpenAI-compatible server on loopback, started; say what it answers: `model_server.say(Reply(...))`."""
-    from scripted_model import ModelServer
+    from model_server import ModelServer
 
     with ModelServer() as server:
         yield server

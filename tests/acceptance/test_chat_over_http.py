@@ -11,7 +11,7 @@ from typing import Any
 
 import pexpect
 import pytest
-from scripted_model import ModelServer, Reply
+from model_server import ModelServer, Reply
 
 READY = "\x1b[?2004h> "
 QUESTION = "Allow?"

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from scripted_model import ModelServer, Reply
+from model_server import ModelServer, Reply
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_model import ModelServer, Reply, by_keywords
+from model_server import ModelServer, Reply
+from scripted_model import by_keywords
 
 KEY = "sk-secret-of-the-person"
 

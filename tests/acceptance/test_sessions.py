@@ -357,7 +357,7 @@ def test_a_workspace_whose_name_is_no_utf8_works_and_is_spelled_the_same_everywh
 
 
 def test_the_system_prompt_of_such_a_workspace_is_utf8(cli: Any, model_server: Any) -> None:
-    from scripted_model import Reply
+    from model_server import Reply
 
     cli.root = Path(os.fsdecode(os.fsencode(cli.root.parent) + b"/w\xff"))
     cli.root.mkdir()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from model_server import ModelServer
 from pegboard.models import (
     ChatMessage,
     NotePart,
@@ -18,7 +19,6 @@ from pegboard.models import (
     ToolOffer,
 )
 from pegboard_openai.chat import OpenAIProvider
-from scripted_model import ModelServer
 
 OFFER = ToolOffer(name="look", description="Looks.", parameters={"type": "object", "properties": {}})
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server import ModelServer, Reply
 from pegboard.errors import ConfigError, ModelError
 from pegboard.models import ProviderSettings
 from pegboard_openai import endpoint as endpoint_module
 from pegboard_openai.chat import OpenAIProvider
 from pegboard_openai.endpoint import endpoint, is_loopback
-from scripted_model import ModelServer, Reply
 
 
 def at(environ: dict[str, str] | None = None, **table: Any) -> Any:

@@ -7,9 +7,9 @@ import time
 from typing import Any
 
 import pytest
+from model_server import ModelServer, Reply
 from pegboard.errors import ContextFull, ModelError
 from pegboard_openai.failures import wait_asked
-from scripted_model import ModelServer, Reply
 
 
 def error(message: str, **more: Any) -> dict[str, Any]:

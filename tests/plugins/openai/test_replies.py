@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from model_server import ModelServer, Reply
 from pegboard.errors import ModelError
 from pegboard.events import WireCall
 from pegboard.models import CallPart, ChatMessage, EndPart, Request, ToolReply
 from pegboard_openai import stream
 from pegboard_openai.assembly import Assembly, BrokenOff, Halves
-from scripted_model import ModelServer, Reply
 
 CALL = {"path": "a.txt", "text": 'naïve 🙂 \\ " \n'}
 

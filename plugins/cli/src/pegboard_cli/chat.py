@@ -10,8 +10,8 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from pegboard import port
 from pegboard.errors import ConfigError, PegboardError
@@ -24,33 +24,22 @@ from pegboard_cli.call import belongs, show_result
 from pegboard_cli.chat_commands import BadCommand, Command
 from pegboard_cli.chat_history import History
 from pegboard_cli.chat_lines import Leave, TooLong, lines_of_stdin
-from pegboard_cli.front import Front, Wishes, built, chosen, kept
+from pegboard_cli.front import Wishes, built, chosen
 from pegboard_cli.interrupts import SOON, Interrupts, listening
 from pegboard_cli.progress import ticking
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import Styles, columns, is_terminal, takes_colour
+from pegboard_cli.talk import Talk, open_talk
 from pegboard_cli.terminal import spelled, visible
-from pegboard_cli.turn import EXIT, header
+from pegboard_cli.turn import EXIT
 from pegboard_cli.undo_lines import list_lines, undone_lines
 
 if TYPE_CHECKING:
-    from pegboard.agent import Agent
     from pegboard.board import Board
     from pegboard.models import Provider
-    from pegboard.session import Session
 
 MOST_ECHOED = 500
 """Characters of a prompt from a pipe that are repeated on stderr."""
-
-
-class Talk(NamedTuple):
-    """One open session: its front, what happens in it from here on, how it is called, and how it is closed."""
-
-    front: Front[Agent]
-    events: AsyncIterator[AnyEvent]
-    header: list[str]
-    history: list[str]
-    close: AsyncExitStack
 
 
 class Chat:
@@ -158,20 +147,18 @@ class Chat:
         Raises:
             SessionError, ConfigError: it cannot be; then the other one stays.
         """
-        async with AsyncExitStack() as stack:
-            session = stack.enter_context(kept(self._board, id))
-            agent = self._board.agent(session, answers=self._wishes.answers, model=self._model, provider=provider)
-            stack.push_async_callback(agent.close)
-            front = self._front(session, agent)
-            events = agent.events(session.last)
-            history = slash.last_exchange(list(session.read()), self._screen.styles) if session.last else []
-            talk = Talk(front, aiter(events), header(front), history, stack.pop_all())
+        talk = await open_talk(
+            self._board,
+            self._wishes,
+            id,
+            model=self._model,
+            provider=provider,
+            screen=self._screen,
+            before_question=self._lines.stash,
+        )
         old, self._talk = self._talk, talk
         if old is not None:
             await old.close.aclose()
-
-    def _front(self, session: Session, agent: Agent) -> Front[Agent]:
-        return Front(self._board, session, agent, self._wishes, screen=self._screen, before_question=self._lines.stash)
 
     def _show_where(self) -> None:
         """What answers, where and with what; of a session that is gone on with, its last exchange."""

@@ -8,12 +8,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from pegboard.activity import activity_of
-from pegboard.arguments import InvalidArguments
 from pegboard.blocks import AnyBlock, Diff
 from pegboard.config.schema import UISettings
 from pegboard.events import (
@@ -35,9 +31,10 @@ from pegboard.events import (
     Undone,
     Usage,
 )
-from pegboard.registry import Named, Registry
+from pegboard.registry import Registry
 
 from pegboard_cli.answer import Answer
+from pegboard_cli.asked_calls import AskedCalls
 from pegboard_cli.progress import Waits
 from pegboard_cli.prompt import Subject
 from pegboard_cli.render import activity_line, block_lines
@@ -79,10 +76,9 @@ class Viewer:
         self._renderers = renderers
         self._drawn: list[AnyBlock] | None = None
         self._screen = screen
-        self._registry = registry
         self._ui = ui
         self._quiet = quiet
-        self._calls: dict[str, CallAsked] = {}
+        self._calls = AskedCalls(registry, ui)
         self._announced: set[str] = set()
         self._shown_diff: set[str] = set()
         self._questions: dict[str, ApprovalAsked] = {}
@@ -93,7 +89,7 @@ class Viewer:
         self._handlers: dict[type, Callable[[Any], None]] = {
             Text: self._text,
             Message: self._message,
-            CallAsked: self._asked,
+            CallAsked: self._calls.hear,
             ApprovalAsked: self._approval_asked,
             ApprovalAnswered: self._approval_answered,
             CallStarted: self._started,
@@ -109,7 +105,7 @@ class Viewer:
     async def take(self, event: AnyEvent) -> None:
         """Draw one event, with what a renderer makes of a result's data in place of its text."""
         if isinstance(event, CallFinished) and event.outcome == "ok" and not self._quiet and self._ui.status:
-            self._drawn = await self.drawn(self._tool(event.id), event.data)
+            self._drawn = await self.drawn(self._calls.tool(event.id), event.data)
         self.show(event)
 
     async def drawn(self, tool: Tool | None, data: Any) -> list[AnyBlock] | None:
@@ -144,21 +140,7 @@ class Viewer:
         self._announced.add(event.call)
         if any(isinstance(block, Diff) for block in event.preview):
             self._shown_diff.add(event.call)
-        asked = self._calls[event.call]
-        return self._subject(asked, self._registry.find(asked.requested), event.arguments)
-
-    def _cleaned(self, asked: CallAsked) -> Subject:
-        """A call with its arguments as its tool reads them, where it can."""
-        named = self._registry.find(asked.requested)
-        arguments = asked.arguments
-        if named is not None:
-            with suppress(InvalidArguments):
-                arguments = msgspec.json.decode(named.tool.read(arguments, named.preset).body)
-        return self._subject(asked, named, arguments)
-
-    def _subject(self, asked: CallAsked, named: Named | None, arguments: Any) -> Subject:
-        activity = activity_of(named.tool if named else None, asked.requested, arguments, params=self._ui.glyph_params)
-        return Subject(tool=asked.tool or asked.requested, activity=activity, arguments=arguments)
+        return self._calls.subject_with(event.call, event.arguments)
 
     # --- the answer ---------------------------------------------------------------------------------------------------
 
@@ -207,15 +189,12 @@ class Viewer:
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
-    def _asked(self, event: CallAsked) -> None:
-        self._calls[event.id] = event
-
     def _announce(self, call_id: str) -> None:
         """The activity line, once, when it is known that the call runs, or that it does not."""
         if call_id in self._announced or call_id not in self._calls or self._quiet or not self._ui.status:
             return
         self._announced.add(call_id)
-        subject = self._cleaned(self._calls[call_id])
+        subject = self._calls.subject(call_id)
         lines = activity_line(subject.activity, subject.tool, self._screen.styles, glyphs=self._ui.glyph_lines)
         self._screen.say(*lines)
 
@@ -226,7 +205,8 @@ class Viewer:
     def _output(self, event: CallOutput) -> None:
         """A snapshot of the end of what a call has printed."""
         printed = re.split(r"[\r\n]+", event.text)  # a progress bar writes over its line: its states are lines here
-        lines = [result_text(line, self._tool(event.id)) for line in printed if line.strip()]
+        tool = self._calls.tool(event.id)
+        lines = [result_text(line, tool) for line in printed if line.strip()]
         self._screen.show_tail([line for line in lines if line.strip()])
 
     def _progress(self, event: Progress) -> None:
@@ -243,7 +223,7 @@ class Viewer:
         for block in [*event.blocks, *(drawn or ())]:
             if not (isinstance(block, Diff) and event.id in self._shown_diff):
                 self._block(block)
-        tool = self._tool(event.id)
+        tool = self._calls.tool(event.id)
         echo = tool is not None and tool.declaration.echo and not drawn
         self._result(event, result_text(event.text, tool, event.block), echo=echo)
         if ignored := dropped_line(event.dropped, tool):
@@ -266,10 +246,6 @@ class Viewer:
                 self._answer.result(event.text, [self._soft])
         elif echo and text.strip():
             self._answer.result(event.text, text.rstrip("\n").split("\n"))
-
-    def _tool(self, call_id: str) -> Tool | None:
-        asked = self._calls.get(call_id)
-        return self._registry.get(asked.requested) if asked else None
 
     # --- questions ----------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,9 @@ app = options.new_app()
 def undo(
     call: Annotated[
         str | None,
-        typer.Argument(metavar="[CALL]", help="The call (c3), or an undo (u1) to have its changes again."),
+        typer.Argument(
+            metavar="[CALL]", help="The call (c3), or an undo, to have its changes again; --list names both."
+        ),
     ] = None,
     call_option: Annotated[str | None, typer.Option("--call", metavar="CALL", help="The same.")] = None,
     session: Annotated[
@@ -53,13 +55,15 @@ def undo(
     """
     if call is not None and call_option is not None:
         raise typer.BadParameter("name one call", param_hint="CALL")
-    if list_ and (call or call_option):
-        raise typer.BadParameter("--list takes no call; nothing was undone")
     named = call if call is not None else call_option
-    work = _list(session, path, without_guard or [], json=json) if list_ else None
-    options.finish(
-        work or _undo(plain(named) if named else None, session, path, without_guard or [], json=json), debug=debug
-    )
+    if list_ and named:
+        raise typer.BadParameter("--list takes no call; nothing was undone")
+    without = without_guard or []
+    if list_:
+        work = _list(session, path, without, json=json)
+    else:
+        work = _undo(plain(named) if named else None, session, path, without, json=json)
+    options.finish(work, debug=debug)
 
 
 async def _list(session: str | None, path: str | None, without: list[str], *, json: bool) -> int:

@@ -1,0 +1,54 @@
+"""One open session of `pegboard chat`, and how it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, NamedTuple
+
+from pegboard.events import AnyEvent
+
+from pegboard_cli.chat_commands import last_exchange
+from pegboard_cli.front import Front, Wishes, kept
+from pegboard_cli.screen import Screen
+from pegboard_cli.turn import header
+
+if TYPE_CHECKING:
+    from pegboard.agent import Agent
+    from pegboard.board import Board
+    from pegboard.models import Provider
+
+
+class Talk(NamedTuple):
+    """One open session: its front, what happens in it from here on, how it is called, and how it is closed."""
+
+    front: Front[Agent]
+    events: AsyncIterator[AnyEvent]
+    header: list[str]
+    history: list[str]
+    close: AsyncExitStack
+
+
+async def open_talk(
+    board: Board,
+    wishes: Wishes,
+    id: str | None,
+    *,
+    model: str | None,
+    provider: Provider | None,
+    screen: Screen,
+    before_question: Callable[[], object],
+) -> Talk:
+    """Open a session with an agent of its own. id None: a fresh one. `provider`: of a model that was chosen already.
+
+    Raises:
+        SessionError, ConfigError: it cannot be; nothing is held then.
+    """
+    async with AsyncExitStack() as stack:
+        session = stack.enter_context(kept(board, id))
+        agent = board.agent(session, answers=wishes.answers, model=model, provider=provider)
+        stack.push_async_callback(agent.close)
+        front = Front(board, session, agent, wishes, screen=screen, before_question=before_question)
+        events = agent.events(session.last)
+        history = last_exchange(list(session.read()), screen.styles) if session.last else []
+        return Talk(front, aiter(events), header(front), history, stack.pop_all())
