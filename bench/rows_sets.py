@@ -1,4 +1,4 @@
-"""Rows of the set edit-plus that look at files, in a board, beside the plainest program that does the same job."""
+"""Rows of the set edit-plus, in a board, beside the plainest program that does the same job."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from boarded import board
-from harness import Pair, Row
-from rows_tools import SAME_RG, TREE, beside_rg, program
+from harness import Pair, Row, seconds
+from rows_tools import EDITED, SAME_RG, TREE, Counter, beside_rg, edit_plainly, program
 
 SOME = [str(path.relative_to(TREE)) for path in sorted(TREE.glob("[a-d]*.py"))[:20]]
 """Twenty files of the tree; together they are more than a result may hold."""
@@ -39,6 +39,26 @@ def counting(scratch: Path) -> Iterator[Pair]:
         )
 
 
+@contextmanager
+def patching(scratch: Path) -> Iterator[Pair]:
+    """One line in each of twenty files, 10 MB together, all or none and undoable."""
+    root = scratch / "root"
+    root.mkdir()
+    ours, theirs = ([Counter(root / f"{who}{n}.txt", EDITED // 20) for n in range(20)] for who in ("ours", "theirs"))
+
+    def patch() -> str:
+        hunks = [(counter.path.name, *counter.step()) for counter in ours]
+        files = [f"*** Update File: {name}\n@@\n-{old}\n+{new}\n" for name, old, new in hunks]
+        return f"*** Begin Patch\n{''.join(files)}*** End Patch\n"
+
+    def plainly() -> None:
+        for counter in theirs:
+            edit_plainly(counter)
+
+    with board(root, scratch / "state") as caller:
+        yield Pair(ours=lambda: caller.seconds("apply_patch", patch=patch()), yardstick=lambda: seconds(plainly))
+
+
 ROWS = [
     Row(
         name="list_dir, depth 2",
@@ -67,5 +87,12 @@ ROWS = [
         against="wc -lm",
         best_peer="not measured",
         set_up=counting,
+    ),
+    Row(
+        name="apply_patch, 20 files, 10 MB together",
+        target=1.4,
+        against="read, replace, fsync, rename of each",
+        best_peer="not measured",
+        set_up=patching,
     ),
 ]

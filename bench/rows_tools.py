@@ -68,11 +68,11 @@ def reading(line: str) -> SetUp:
 
 
 class Counter:
-    """A file of 10 MB with a number in its middle, which each edit raises."""
+    """A file of `size` bytes with a number in its middle, which each edit raises."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, size: int = EDITED) -> None:
         self.path, self.number = path, 0
-        half = ASCII_LINE * (EDITED // 2 // len(ASCII_LINE))
+        half = ASCII_LINE * (size // 2 // len(ASCII_LINE))
         path.write_text(f"{half}number = <0>\n{half}", encoding="utf-8")
 
     def step(self) -> tuple[str, str]:

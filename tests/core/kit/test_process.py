@@ -141,6 +141,8 @@ async def test_a_launcher_decides_what_is_started(tmp_path: Path) -> None:
     [
         (["no-such-program"], "no-such-program: no program of this name is on PATH. Nothing was run."),
         (["./no-such"], "./no-such: there is no such program. Nothing was run."),
+        ([], "no program is named. Nothing was run. Name one"),
+        (["", "x"], "no program is named. Nothing was run. Name one"),
         (["echo", "a\0b"], "echo: the arguments hold what no program can be given"),
         (["echo", "\ud800"], "echo: the arguments hold what no program can be given"),
         (["echo", "x" * 3_000_000], "echo: the arguments are longer than the system takes. Nothing was run."),
@@ -388,7 +390,8 @@ async def test_a_background_job_that_prints_for_ever_does_not_hold_up_the_call(t
     assert (done.exit_code, done.stderr, done.timed_out, done.left_running) == (0, b"done\n", False, True)
 
 
-async def test_output_that_comes_just_after_the_exit_is_heard(tmp_path: Path) -> None:
+async def test_output_that_comes_just_after_the_exit_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "LINGER_SECONDS", 10.0)  # on a busy machine 0.05 s of sleep may take more than 0.2
     done = await run(bash("echo word > >(sleep 0.05; cat)"), cwd=tmp_path)
 
     assert (done.stdout, done.left_running) == (b"word\n", False)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+
+
+def starts(lines: Iterable[bytes], begin: int = 0) -> list[int]:
+    """Where each line begins, the first at `begin`, and where one after the last would: each has an LF behind it."""
+    return list(accumulate(map((1).__add__, map(len, lines)), initial=begin))
 
 
 class LineRuns:
@@ -12,7 +17,7 @@ class LineRuns:
 
     def __init__(self, lines: Sequence[bytes]) -> None:
         self._text = b"\n".join([b"", *lines, b""])
-        self._starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        self._starts = starts(lines)
 
     def find(self, wanted: Sequence[bytes], start: int = 0) -> Iterator[int]:
         """The index of each line, from `start` on, where the wanted lines stand one after the other. They may overlap."""
