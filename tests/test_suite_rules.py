@@ -171,3 +171,11 @@ def test_tests_see_no_setting_of_the_person_who_runs_them(suite: Suite, monkeypa
         """
     )
     result.assert_outcomes(passed=1)
+
+
+@pytest.mark.xdist_group("grouped")
+def test_tests_of_a_group_stay_on_one_worker(request: pytest.FixtureRequest) -> None:
+    """What a module sets up for all of its tests is set up once: xdist tells groups by the id of a test."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("in one process everything is on one worker")
+    assert request.node.nodeid.endswith("@grouped")

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("hostile")
+
 PROGRAM = Path(sys.executable).with_name("pegboard")
 HEAD = "from pegboard import hookimpl, tool\n"
 TOOL = '''
