@@ -318,6 +318,17 @@ class TestNearMisses:
         for word in says:
             assert word in text
 
+    @pytest.mark.parametrize("old", ["bta", "beta1", "betta", "beat", "neta", "bets", "  BETTA", "be\u0301ta"])
+    def test_a_slip_in_the_only_word_still_finds_it(self, old: str) -> None:
+        text = error(b"alpha\n" * 5000 + b"  beta\n" + b"gamma\n" * 5000, old)
+        assert "line 5001" in text and '"  beta"' in text
+
+    @pytest.mark.parametrize("old", ["x = vlaue + 1", "return vlaue", "the vlaue of the word"])
+    def test_a_rare_word_with_a_slip_counts_before_the_common_ones(self, old: str) -> None:
+        common = b"return the word of x + 1\n"
+        text = error(common * 3000 + old.replace("vlaue", "value").encode() + b"\n" + common * 3000, old)
+        assert "line 3001" in text
+
     def test_nothing_near_is_said_plainly(self) -> None:
         assert "Nothing in the file comes near it" in error(b"alpha\nbeta\n", "completely different words")
 
@@ -330,6 +341,9 @@ class TestNearMisses:
             (b"\n" * 10_000_000, "x\n\n\ny"),
             (b"word " * 2_000_000, "word wort"),
             (b"the quick brown fox\n" * 500_000, "the quick brown fix\njumps"),
+            (b"beard bread brand\n" * 600_000, "bexxd"),
+            (b"ab" * 5_000_000, "abxb abc bab"),
+            (b"word1 word2 word3\n" * 600_000, " ".join(f"wrod{n}" for n in range(200))),
         ],
     )
     def test_the_help_is_bounded_on_large_files(self, data: bytes, old: str) -> None:

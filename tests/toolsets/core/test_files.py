@@ -37,6 +37,15 @@ class TestReadFile:
         write(tmp_path, "a.txt", "one\ntwé\n\nfour")
         assert ok(board.call("read_file", path="a.txt")) == "# a.txt - 4 lines, 13 chars\n1: one\n2: twé\n3: \n4: four"
 
+    @pytest.mark.parametrize("offset", [2**53, 2**63, 2**64, 10**30])
+    def test_an_offset_beyond_all_files_is_one_beyond_the_end(
+        self, board: TestBoard, tmp_path: Path, offset: int
+    ) -> None:
+        write(tmp_path, "a.txt", "one\ntwo\n")
+        record = board.call("read_file", path="a.txt", offset=offset, limit=offset)
+        assert ok(record).endswith("(there is no line 9007199254740991: the last one is 2)")
+        assert (record.data["first"], record.data["last"]) == (2**53 - 1, 2**53 - 2)
+
     @pytest.mark.row("R-029", "R-031")
     def test_windows_say_what_they_show_and_follow_each_other(self, board: TestBoard, tmp_path: Path) -> None:
         write(tmp_path, "a.txt", "".join(f"line {n}\n" for n in range(1, 451)))

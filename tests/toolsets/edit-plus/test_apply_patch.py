@@ -108,7 +108,8 @@ class TestParser:
         "text",
         [
             "*** Begin Patch\n*** Add File: n\n+x\n*** End Patch",
-            "\n*** Begin Patch  \n*** Add File:  n \n+x\n*** End Patch \n\n",
+            "\n*** Begin Patch  \n*** Add File: n\n+x\n*** End Patch \n\n",
+            "*** Begin Patch\n*** Add File:n\r\n+x\n*** End Patch",
             "*** Begin Patch\r\n*** Add File: n\r\n+x\r\n*** End Patch\r\n",
             "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\nEOF\n",
             "<<PATCH-1\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\nPATCH-1",
@@ -148,6 +149,11 @@ class TestParser:
         assert problem in str(caught.value)
         assert "Nothing was changed" in str(caught.value)
 
+    def test_of_a_name_only_the_blank_behind_the_colon_is_left_out(self) -> None:
+        headers = ("*** Delete File: x ", "*** Delete File:  x", "*** Delete File:x\t", "*** Update File: a\u00a0")
+        sections = parse(patch(*headers, "*** Move to:  b ", " c", "-d"))
+        assert [(s.path, s.to) for s in sections] == [("x ", None), (" x", None), ("x\t", None), ("a\u00a0", " b ")]
+
     LINE = st.one_of(
         st.sampled_from(
             ["*** Begin Patch", "*** End Patch", "*** Add File: a", "*** Update File: b", "@@", "@@ -1 +3 @@ x"]
@@ -173,7 +179,7 @@ class TestParser:
             return
         assert sections
         for section in sections:
-            assert section.path.strip() == section.path != ""
+            assert section.path.strip()
             assert all(hunk.lines for hunk in section.hunks)
 
 
@@ -270,8 +276,20 @@ class TestHunks:
         loose = EditSettings(tolerance="whitespace")
         (note,) = patched(b"  go()\n  end()\n", [section.hunks], path="f", settings=loose).notes
         assert note.startswith(
-            "hunk 1: Not an exact match: lines 1-2 of the file differed in indentation (2 blanks less"
+            "hunk 1: Not an exact match: lines 1-2 of the file differed in indentation (2 blanks less in the file)"
         )
+        assert "2 blanks were taken from the beginning of each new line that is not blank (lines 1-2 now)" in note
+        with pytest.raises(ToolError, match="would mix tabs and blanks"):
+            update("\tgo()\n", "-go()", "+  go()", tolerance="whitespace")
+
+    def test_the_lines_that_were_indented_are_named_as_they_are_then(self) -> None:
+        lines = ["@@", "-one", "+1", "+1", "@@", " a", "+x", " b", "-c", "+y", "+", "+z"]
+        (section,) = parse(patch("*** Update File: f", *lines))
+        loose = EditSettings(tolerance="whitespace")
+        made = patched(b"one\n  a\n  b\n  c\n", [section.hunks], path="f", settings=loose)
+        assert made.after == b"1\n1\n  a\n  x\n  b\n  y\n\n  z\n"
+        (note,) = made.notes
+        assert "(line 4, lines 6-8 now)" in note
 
     WORDS = st.lists(
         st.sampled_from(["a", "b", "", "def f():", "\tx = 1", "é", "+", "- -", "***", "@@", " "]), max_size=8
@@ -301,6 +319,24 @@ class TestHunks:
             assert update(before, *lines).decode() == after
         except PatchError as error:
             assert "times, from lines" in str(error) or "nothing says where" in str(error), error
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.lists(st.sampled_from(["\n", "\r\n"]), min_size=1, max_size=7), st.booleans(), st.data())
+    def test_lines_that_are_not_in_the_patch_keep_every_byte(
+        self, ends: list[str], ended: bool, data: st.DataObject
+    ) -> None:
+        """The last of them gets a line end where lines are put behind it, and where it had none."""
+        lines = [f"line {n}" for n in range(len(ends))]
+        whole = [line + end for line, end in zip(lines, ends, strict=True)]
+        whole[-1] = whole[-1] if ended else lines[-1]
+        first = data.draw(st.integers(0, len(lines) - 1))
+        last = data.draw(st.integers(first + 1, len(lines)))
+        new = data.draw(st.lists(st.sampled_from(["new", "", "x"]), max_size=2))
+        made = update("".join(whole), *("-" + line for line in lines[first:last]), *("+" + line for line in new))
+        before, after = "".join(whole[:first]).encode(), "".join(whole[last:]).encode()
+        assert made.startswith(before) and made.endswith(after)
+        there = made[len(before) : len(made) - len(after)].decode()
+        assert there.replace("\r\n", "\n").split("\n") == ([*new, ""] if last < len(lines) or ended or not new else new)
 
 
 SEVERAL = patch(
@@ -401,6 +437,20 @@ class TestFiles:
             (["*** Add File: link", "+x"], "link exists already"),
             (["*** Update File: b.txt", "*** Move to: a.txt"], "a.txt exists already"),
             (["*** Update File: b.txt", "*** Move to: b.txt"], "b.txt exists already"),
+            (["*** Delete File: b.txt", "*** Add File: b.txt", "+x"], "b.txt is in the patch twice (first on line "),
+            (["*** Update File: b.txt", "-two", "+2", "*** Add File: b.txt", "+x"], "b.txt is in the patch twice"),
+            (["*** Update File: b.txt", "*** Move to: n", "*** Add File: b.txt"], "b.txt is in the patch twice"),
+            (["*** Delete File: a.txt", "*** Update File: b.txt", "*** Move to: a.txt"], "a.txt is in the patch twice"),
+            (["*** Add File: n", "+x", "*** Add File: n/x", "+y"], "n/x lies below n, which the patch makes a file (on "),
+            (["*** Add File: n/m/x", "+y", "*** Add File: n", "+x"],  ") lies below n, which the patch makes a file"),
+            (["*** Update File: b.txt", "*** Move to: n", "*** Add File: n/x"], "n/x lies below n"),
+            (["*** Update File: a.txt ", "-one"], 'No file is called "a.txt ". Nothing was changed. There is "a.txt"'),
+            (["*** Delete File:  a.txt"], 'No file is called " a.txt". Nothing was changed. There is "a.txt"'),
+            (["*** Update File:  .env", "-x"], "No such file:  .env"),
+            (["*** Update File:  ../a.txt", "-x"], "No such file:  ../a.txt"),
+            (["*** Update File: gone.txt ", "-x"], "No such file: gone.txt"),
+            (["*** Add File: n ", "+x"], 'the new name "n " begins or ends with white space'),
+            (["*** Update File: b.txt", "*** Move to:  n"], 'the new name " n" begins or ends with white space'),
             (["*** Delete File: b.txt", "*** Add File: n", "*** Add File: n"], "line 4: n is in the patch twice (first on "),
             (["*** Add File: n", "+x", "*** Add File: ./n", "+y"], "n is in the patch twice"),
             (["*** Update File: b.txt", "*** Move to: n", "*** Add File: n"], "n is in the patch twice"),
@@ -418,6 +468,7 @@ class TestFiles:
         self, board: TestBoard, several: Path, lines: list[str], problem: str
     ) -> None:
         write(several, "folder/x", "x\n")
+        write(several, ".env", "x\n")
         write(several, "readonly", "x\n").chmod(0o444)
         os.mkfifo(several / "fifo")
         (several / "to-b").symlink_to("b.txt")
@@ -426,6 +477,39 @@ class TestFiles:
         text = failed(board.call("apply_patch", patch=patch("*** Add File: first", "+x", *lines)))
         assert "Nothing was" in text
         assert tree(several) == before
+
+    def test_a_name_that_ends_with_a_blank_is_another_file(self, board: TestBoard, tmp_path: Path) -> None:
+        plain, blank = write(tmp_path, "x", "one\n"), write(tmp_path, "x ", "one\n")
+        ok(board.call("apply_patch", patch=patch("*** Update File: x ", "-one", "+1")))
+        assert (plain.read_bytes(), blank.read_bytes()) == (b"one\n", b"1\n")
+        ok(board.call("apply_patch", patch=patch("*** Delete File: x ")))
+        assert plain.exists() and not blank.exists()
+
+    def test_names_that_are_one_where_case_does_not_count_clash(
+        self, board: TestBoard, several: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        text = patch("*** Add File: n/Read", "+x", "*** Add File: n/READ", "+y")
+        monkeypatch.setattr("pegboard_tools_edit_plus.claims.folds_case", lambda root: True)
+        before = tree(several)
+        twice = patch("*** Update File: a.txt", "-one", "+1", "*** Delete File: A.txt")
+        (several / "A.txt").symlink_to("a.txt")  # as such a folder would have it
+        assert "A.txt and a.txt (line 2) are one file here" in failed(board.call("apply_patch", patch=twice))
+        (several / "A.txt").unlink()
+        assert "n/READ and n/Read (line 2) are one file here" in failed(board.call("apply_patch", patch=text))
+        assert tree(several) == before
+        monkeypatch.undo()
+        if not (several / "A.TXT").exists():
+            ok(board.call("apply_patch", patch=text))
+            assert (several / "n/READ").read_bytes() == b"y\n"
+
+    def test_what_is_changed_through_a_link_that_is_deleted_is_changed(self, board: TestBoard, several: Path) -> None:
+        write(several, "folder/x", "x\n")
+        (several / "to-b").symlink_to("b.txt")
+        (several / "to-folder").symlink_to("folder")
+        lines = ["*** Delete File: to-b", "*** Delete File: to-folder", "*** Update File: to-b", "-two", "+2"]
+        ok(board.call("apply_patch", patch=patch(*lines, "*** Update File: to-folder/x", "-x", "+y")))
+        assert (several / "b.txt").read_bytes() == b"2\n" and (several / "folder/x").read_bytes() == b"y\n"
+        assert not (several / "to-b").is_symlink() and not (several / "to-folder").is_symlink()
 
     def test_a_further_section_of_a_file_goes_on_from_the_first(self, board: TestBoard, tmp_path: Path) -> None:
         path = write(tmp_path, "a.txt", "one\ntwo\n")
@@ -455,16 +539,15 @@ class TestFiles:
     def test_outside_and_protected_names_are_refused_before_anything_runs(
         self, board: TestBoard, several: Path, section: str, path: str
     ) -> None:
-        (several.parent / "beside").mkdir(exist_ok=True)
+        beside, out = several.parent / "beside", several.parent / "out.txt"
+        beside.mkdir(exist_ok=True)
         (several / "out").symlink_to("../beside")
-        write(several.parent, "out.txt", "keep\n")
-        before = tree(several.parent)
+        out.write_text("keep\n", encoding="utf-8")
+        before = tree(several)
         record = board.call("apply_patch", patch=patch("*** Add File: n.txt", "+x", *section.format(path).split("\n")))
         assert record.outcome == "blocked" and record.block in ("guard", "denied"), record.text
-        after = tree(several.parent)
-        assert {k: v for k, v in after.items() if "-state" not in k} == {
-            k: v for k, v in before.items() if "-state" not in k
-        }
+        assert tree(several) == before and not list(beside.iterdir())
+        assert out.read_text(encoding="utf-8") == "keep\n"
 
     def test_a_patch_that_cannot_be_read_is_an_error_and_nobody_is_asked(
         self, board: TestBoard, tmp_path: Path

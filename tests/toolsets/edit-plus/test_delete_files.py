@@ -270,6 +270,40 @@ def test_names_that_are_not_utf_8(board: TestBoard, files: Path) -> None:
     assert not os.path.exists(name)
 
 
+@pytest.mark.parametrize("folder", [b"", b"d\xff/"])
+def test_a_file_that_is_called_as_another_is_shown_is_not_deleted_in_its_place(
+    board: TestBoard, tmp_path: Path, folder: bytes
+) -> None:
+    """`caf\\xe9` is how a name with that byte is shown, and another file may be called so letter for letter."""
+    root = os.fsencode(tmp_path)
+    with_byte = os.path.join(root, folder, b"caf\xe9.tmp")
+    as_shown = os.path.join(root, folder.replace(b"\xff", rb"\xff"), rb"caf\xe9.tmp")
+    for name in (with_byte, as_shown):
+        os.makedirs(os.path.dirname(name), exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(b"x")
+    text = failed(board.call("delete_files", paths=["*.tmp"]))
+    assert r"caf\xe9.tmp" in text and "Nothing was deleted" in text
+    assert os.path.exists(with_byte) and os.path.exists(as_shown)
+    ok(board.call("delete_files", paths=[os.fsdecode(as_shown[len(root) + 1 :])]))
+    assert os.path.exists(with_byte) and not os.path.exists(as_shown), "by its name it is the one called so"
+    ok(board.call("delete_files", paths=["*.tmp"]))
+    assert not os.path.exists(with_byte)
+
+
+def test_a_file_that_its_shown_name_does_not_lead_to_is_not_deleted_as_another(
+    board: TestBoard, tmp_path: Path
+) -> None:
+    """In the folder that is called `d\\xff` letter for letter lies a name with a byte; one as it is shown lies elsewhere."""
+    inner, outer = (os.path.join(os.fsencode(tmp_path), part, b"caf\xe9.tmp") for part in (rb"d\xff", b"d\xff"))
+    for name in (inner, outer):
+        os.mkdir(os.path.dirname(name))
+        with open(name, "wb") as file:
+            file.write(b"x")
+    assert "Nothing was deleted" in failed(board.call("delete_files", paths=["*.tmp"]))
+    assert os.path.exists(inner) and os.path.exists(outer)
+
+
 class TestAnyPattern:
     @settings(max_examples=40, deadline=None)
     @given(st.lists(st.text("a*?[]!./\\{},-b", min_size=1, max_size=6), min_size=1, max_size=2))

@@ -18,7 +18,7 @@ from pegboard.testing.bench import TestBoard
 from pegboard.tooling import Tool
 from pegboard_guard.protected import ProtectedPaths
 from pegboard_guard.settings import Settings
-from pegboard_tools_core.search import grep
+from pegboard_tools_core.search import glob, grep
 from pegboard_tools_edit_plus.finding import _anywhere, find
 
 Make = Callable[..., TestBoard]
@@ -65,9 +65,10 @@ def test_wildcards_are_seen_and_the_call_may_say_otherwise(board: TestBoard) -> 
 
 @pytest.mark.row("C-028")
 def test_results_are_capped_for_find_and_grep(board: TestBoard, pegboard_board: Make) -> None:
-    record = board.call("find", pattern="main", max_results=2)
+    record = board.call("find", pattern="main", limit=2)
     assert found(record) == ["main.py", "src/Main.java"] and record.truncated and "... (more:" in record.text
-    assert len(found(board.call("find", pattern="main", limit=3))) == 3
+    assert len(found(board.call("find", pattern="main", max_results=3))) == 3
+    assert {"limit"} < set(Tool.of(find).parameters["properties"]) & set(Tool.of(glob).parameters["properties"])
     few = pegboard_board(tools=[find, grep], settings={"search.max_hits": 1})
     assert len(found(few.call("find", pattern="main"))) == 1
     hits = few.call("grep", pattern="needle")

@@ -155,7 +155,8 @@ class TestTolerance:
         assert path.read_bytes() == b"def f():\n    if x:   \n        went()\n\n        go()\n    end()\n"
         assert (
             "Not an exact match: lines 2-4 of the file differed in white space at line ends and indentation "
-            "(4 blanks more in the file); the new text was indented likewise (edit.tolerance is whitespace)." in text
+            "(4 blanks more in the file) (edit.tolerance is whitespace). "
+            "4 blanks were put before each new line that is not blank (lines 3-4 now)," in text
         )
         (asked,) = [event for event in loose.events if isinstance(event, ApprovalAsked)]
         assert isinstance(asked.preview[1], Note) and "Not an exact match" in asked.preview[1].text
@@ -171,6 +172,44 @@ class TestTolerance:
         sent = {"old_string": "    go()\n    stop()", "new_string": "    go()\nfree()"}
         assert "a new line has not even that" in failed(loose.call("edit_file", path="a.py", **sent))
         assert path.read_bytes() == b"  go()\n  stop()\n"
+
+    def test_which_new_lines_were_indented_is_told_and_that_strings_are_lines_too(
+        self, loose: TestBoard, tmp_path: Path
+    ) -> None:
+        path = write(tmp_path, "a.py", "def f():\n    x = 1\n    return x\n")
+        sent = {"old_string": "x = 1\nreturn x", "new_string": 'x = """\none\n\ntwo"""\nreturn x'}
+        text = ok(loose.call("edit_file", path="a.py", **sent))
+        assert path.read_bytes() == b'def f():\n    x = """\n    one\n\n    two"""\n    return x\n'
+        assert (
+            "4 blanks were put before each new line that is not blank (lines 2-5 now), within a string of several lines "
+            "too: look at the diff." in text
+        )
+        sent = {"old_string": "        return x", "new_string": "        return (\n            x)"}
+        text = ok(loose.call("edit_file", path="a.py", **sent))
+        assert "4 blanks were taken from the beginning of each new line that is not blank (lines 6-7 now)" in text
+
+    @pytest.mark.parametrize(
+        ("there", "old", "new"),
+        [
+            ("\tgo()\n\tstop()\n", "go()\nstop()", "go()\n    stay()\nstop()"),  # a tab, then blanks
+            ("    go()\n    stop()\n", "go()\nstop()", "if x:\n\tgo()"),  # blanks, then a tab
+            ("\tgo()\n\t\tstop()\n", "\t\tgo()\n\t\t\tstop()", "\t\tgo()\n\t\t  x()"),  # and where some is taken away
+            ("\tgo()\n", "\t\tgo()", "\t    x()"),
+            ("go()\n", "  go()", "  if x:\n  \t y()"),
+        ],
+    )
+    def test_new_lines_that_would_mix_tabs_and_blanks_are_refused(
+        self, loose: TestBoard, tmp_path: Path, there: str, old: str, new: str
+    ) -> None:
+        path = write(tmp_path, "a.py", there)
+        text = failed(loose.call("edit_file", path="a.py", old_string=old, new_string=new))
+        assert "Nothing was changed" in text and "Send the text as it is in the file" in text
+        assert path.read_bytes() == there.encode()
+
+    def test_a_file_that_mixes_them_itself_may_go_on(self, loose: TestBoard, tmp_path: Path) -> None:
+        path = write(tmp_path, "a.py", "\tgo(a,\n\t   b)\n")
+        ok(loose.call("edit_file", path="a.py", old_string="go(a,\n   b)", new_string="go(a,\n   b,\n   c)"))
+        assert path.read_bytes() == b"\tgo(a,\n\t   b,\n\t   c)\n"
 
     def test_two_places_that_match_are_not_one(self, loose: TestBoard, tmp_path: Path) -> None:
         path = write(tmp_path, "a.py", "    go()\n    stop()\n  go()\n  stop()\n")
@@ -260,9 +299,8 @@ class TestTolerance:
             assert found is not None and (found.more, found.less) == (more, b"")
             back = fit(lines, there)
             assert back is not None and (back.more, back.less) == (b"", more)
-            assert [found.moved(line).rstrip() for line in lines if line.strip()] == [
-                line.rstrip() for line in there if line.strip()
-            ]
+            moved = found.moved(lines, there)
+            assert [line.rstrip() for line in moved] == [line.rstrip() for line in there]
         assert fit(lines, lines) in (None, Shift())
 
     @pytest.mark.parametrize("said", ["whitespace", "exact"])

@@ -13,18 +13,18 @@ def starts(lines: Iterable[bytes], begin: int = 0) -> list[int]:
 
 
 class LineRuns:
-    """The lines of a file, none of which holds an LF, for finding runs of them."""
+    """The lines of a file, none of which holds an LF, for finding runs of them. `starts`: where each line begins."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
         self._text = b"\n".join([b"", *lines, b""])
-        self._starts = starts(lines)
+        self.starts = starts(lines)
 
     def find(self, wanted: Sequence[bytes], start: int = 0) -> Iterator[int]:
         """The index of each line, from `start` on, where the wanted lines stand one after the other. They may overlap."""
-        if not wanted or start >= len(self._starts):
+        if not wanted or start >= len(self.starts):
             return
         needle = b"\n".join([b"", *wanted, b""])
-        at = self._text.find(needle, self._starts[start])
+        at = self._text.find(needle, self.starts[start])
         while at >= 0:
-            yield bisect_left(self._starts, at)
+            yield bisect_left(self.starts, at)
             at = self._text.find(needle, at + 1)

@@ -1,7 +1,7 @@
 """Help when a text was not found: the place in the file that comes nearest, and what differs there.
 
-Bounded in time on any file: candidates are found by searching for the longest words of the text at the speed of
-`bytes.find`, and a clock stops the search.
+Bounded in time on any file: candidates are found by searching for the longest words of the text, and for what they were
+meant to be where they have a slip in them, at the speed of `bytes.find`; a clock stops the search.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import time
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -22,11 +23,16 @@ from pegboard.kit.text import line_text
 MAX_SECONDS = 0.3
 MAX_PLACES = 400
 MAX_WORDS = 8
+MAX_SLIPS = 50
+"""Places of words that one word with a slip in it may have been meant for."""
+SLICE = 1 << 16
+"""Bytes that are searched between two looks at the clock."""
 MAX_OLD_LINES = 200
 MAX_KEY = 2000
 """Bytes of a line of the file that are compared."""
 
-_WORD = re.compile(rb"[\w\x80-\xff]+")
+_LETTER = rb"[\w\x80-\xff]"
+_WORD = re.compile(_LETTER + rb"+")
 _LOOK_ALIKE = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 
 
@@ -113,29 +119,102 @@ def _places(data: bytes, wanted: Sequence[bytes], deadline: float) -> Iterator[i
     for number, line in enumerate(wanted):
         for word in _WORD.findall(line[:2000]):
             words.setdefault(word.lower(), number)
-    folded = data.lower()
     seen: set[int] = set()
-    for word in _keywords(words):
-        at = folded.find(word)
-        while at >= 0 and len(seen) < MAX_PLACES and time.monotonic() < deadline:
-            start = _lines_up(data, at, words[word])
-            if start is not None and start not in seen:
-                seen.add(start)
-                yield start
-            end = data.find(b"\n", at)
-            at = folded.find(word, end) if end >= 0 else -1
+    for at, number in _hits(data.lower(), words, deadline):
+        start = _lines_up(data, at, number)
+        if start is not None and start not in seen:
+            seen.add(start)
+            yield start
+        if len(seen) == MAX_PLACES or time.monotonic() > deadline:
+            return
 
 
-def _keywords(words: dict[bytes, int]) -> list[bytes]:
-    """What to search for: the longest words, then their halves, which survive a slip in the other half."""
+def _hits(folded: bytes, words: dict[bytes, int], deadline: float) -> Iterator[tuple[int, int]]:
+    """Where the longest words are, once a line, and in which line of the text each is: the likeliest first.
+
+    A word that is not in the file may have a slip in it, and what it was meant to be is worth more than all that is
+    there; of these the rarest say most; of what has two slips a half may be left.
+    """
     longest = sorted(words, key=len, reverse=True)[:MAX_WORDS]
-    halves: list[bytes] = []
-    for word in longest[:4]:
-        for half in (word[: len(word) // 2], word[len(word) // 2 :]):
-            if len(half) >= 3:
-                words.setdefault(half, words[word])
-                halves.append(half)
-    return [*longest, *halves]
+    counts = {word: folded.count(word) for word in longest}
+    absent = [word for word in longest if not counts[word]]
+    began = time.monotonic()
+    for turn, word in enumerate(absent, 1):  # half of the time, shared out, so that no common letters use up all of it
+        until = began + (deadline - began) * turn / (2 * len(absent))
+        for at in islice(_slips(folded, word, until), MAX_SLIPS):
+            yield at, words[word]
+    halves = [(half, words[word]) for word in absent[:4] for half in _halves(word) if len(half) >= 3]
+    there = [(word, words[word]) for word in sorted(filter(counts.get, longest), key=counts.__getitem__)]
+    for part, number in [*there, *halves]:
+        for at in _once_a_line(folded, re.compile(re.escape(part))):
+            yield at, number
+
+
+def _once_a_line(folded: bytes, pattern: re.Pattern[bytes]) -> Iterator[int]:
+    found = pattern.search(folded)
+    while found:
+        yield found.start()
+        end = folded.find(b"\n", found.end())
+        found = pattern.search(folded, end) if end >= 0 else None
+
+
+def _slips(folded: bytes, word: bytes, deadline: float) -> Iterator[int]:
+    """Where words begin that differ from `word` by one letter: another, one more, one less, or two in turned order.
+
+    One half of the word is then there as it was sent, or the two letters in its middle are turned.
+    """
+    head, tail = _halves(word)
+    if len(word) < 3:
+        return
+    turned = head[:-1] + tail[:1] + head[-1:] + tail[1:]
+    ends = rb"(?!" + _LETTER + rb")"
+    for found in _timed(re.escape(head) + _LETTER + rb"{0,%d}" % (len(tail) + 4) + ends, folded, deadline):
+        if _one_slip(found[0], word) and not _letter_before(folded, found.start()):
+            yield found.start()
+    for part in (tail, turned):
+        for found in _timed(re.escape(part) + ends, folded, deadline):
+            before = folded[max(found.start() - len(head) - 4, 0) : found.end()]
+            *_, last = _WORD.finditer(before)
+            if _one_slip(last[0], word) and (last.start() or len(before) < found.end()):
+                yield found.end() - len(last[0])
+
+
+def _timed(pattern: bytes, folded: bytes, deadline: float) -> Iterator[re.Match[bytes]]:
+    """Matches of a pattern, each shorter than itself by far, until the time is over."""
+    compiled, most = re.compile(pattern), 2 * len(pattern)
+    for start in range(0, len(folded), SLICE):
+        for found in compiled.finditer(folded, start, start + SLICE + most):
+            if found.start() < start + SLICE:
+                yield found
+        if time.monotonic() > deadline:
+            return
+
+
+def _letter_before(folded: bytes, at: int) -> bool:
+    return at > 0 and _WORD.match(folded, at - 1) is not None
+
+
+def _one_slip(one: bytes, other: bytes) -> bool:
+    there, sent = line_text(one), line_text(other)
+    if abs(len(there) - len(sent)) > 1:
+        return False
+    at = _common(there, sent)
+    turned = there[at : at + 2] == sent[at : at + 2][::-1] and there[at + 2 :] == sent[at + 2 :]
+    pairs = ((at + 1, at + 1), (at + 1, at), (at, at + 1))
+    return turned or any(there[i:] == sent[j:] for i, j in pairs)
+
+
+def _common(one: str, other: str) -> int:
+    """How many letters two words have in common at their beginning."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _halves(word: bytes) -> tuple[bytes, bytes]:
+    """The two halves, no letter cut in two where the word is UTF-8."""
+    middle = len(word) // 2
+    while middle and word[middle] & 0xC0 == 0x80:
+        middle -= 1
+    return word[:middle], word[middle:]
 
 
 def _lines_up(data: bytes, at: int, lines: int) -> int | None:
@@ -174,7 +253,7 @@ def _score(keys: Sequence[bytes], wanted: Sequence[bytes], lines: Sequence[bytes
             total += 0.99
         elif compared < 3 and len(sent) < 500 and len(there) < MAX_KEY:
             compared += 1
-            total += 0.9 * _likeness(sent, there, partly)
+            total += 0.9 * _likeness(sent.lower(), there.lower(), partly)
     return total / len(keys)
 
 

@@ -14,6 +14,9 @@ from pegboard.kit.seen import Seen, SeenFiles, seen_in
 from pegboard.kit.text import TITLES
 from pegboard.kit.workspace import SESSION, Workspace
 
+LAST_LINE = 2**53 - 1
+"""No file has more lines; the largest number that every JSON reader takes exactly."""
+
 
 class FileRead(msgspec.Struct, frozen=True, kw_only=True):
     """What programs get of a file that was read: lines and characters of the whole file, and which lines were shown."""
@@ -44,11 +47,13 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_shown(workspace: Workspace, path: str, *, offset: int, limit: int, caps: Caps, seen: SeenFiles) -> Shown:
-    """At most `limit` lines from `offset` (1-based) on, as far as the caps let through; limit 0: the header alone.
+    """At most `limit` lines from `offset` (1-based, LAST_LINE at most) on, as far as the caps let through; limit 0: the
+    header alone.
 
     Blocks. Nothing is noted as seen: that is for the caller, once the text is given out. Raises DoorError, BinaryFile.
     """
     now: Seen | None = None
+    offset = min(offset, LAST_LINE)
     with workspace.open(path) as opened:
         window = read_window(opened, offset, limit, caps)
         if limit and not opened.at.startswith(SESSION):

@@ -1,8 +1,9 @@
 """Matching up to white space, for `edit.tolerance = "whitespace"`: blanks at line ends, and one shift of all indentation.
 
 Whole lines are compared. Each line of the file must be the one that was sent, but for blanks at its end, and for one and
-the same run of blanks that stands before every line of one side. What is put there is indented by that shift; lines that
-the edit leaves as they are keep the file's own bytes.
+the same run of blanks that stands before every line of one side. What is put there is indented by that shift, where that
+gives lines indented as those around; lines that the edit leaves as they are keep the file's own bytes. No language is read:
+a line within a string is shifted like any other, so it is told which lines were.
 """
 
 from __future__ import annotations
@@ -30,20 +31,41 @@ class Shift(NamedTuple):
     less: bytes = b""
     trailing: bool = False
 
-    def moved(self, line: bytes) -> bytes:
-        """A new line, indented as the file is. Raises EditError where it is not indented as the sent lines are."""
-        if not line.strip(BLANKS + b"\r"):
-            return line
+    @property
+    def indents(self) -> bool:
+        """Whether new lines are to be moved."""
+        return bool(self.more or self.less)
+
+    def moved(self, new: Sequence[bytes], there: Sequence[bytes]) -> list[bytes]:
+        """New lines, indented as the file is, of which `there` are the lines that matched.
+
+        Raises EditError where one is not indented as the sent lines are, or would mix tabs and blanks where the file does
+        not.
+        """
+        if not self.indents:
+            return list(new)
+        kinds = {kind for line in there if _holds(line) for kind in _indentation(line)}
+        return [self._moved(line, kinds) if _holds(line) else line for line in new]
+
+    def _moved(self, line: bytes, kinds: set[int]) -> bytes:
         if not line.startswith(self.less):
-            raise EditError(
-                f"The text is indented by {_blanks(self.less)} less in the file, and a new line has not even that: "
-                f"{line[:80].decode('utf-8', 'replace')!r}. Nothing was changed. Send the text as it is in the file."
-            )
-        return self.more + line[len(self.less) :]
+            raise self._unfit(line, "has not even that")
+        made = self.more + line[len(self.less) :]
+        mine = set(_indentation(made))
+        if len(mine | kinds) > 1 and not mine <= kinds:
+            raise self._unfit(line, "would mix tabs and blanks")
+        return made
+
+    def _unfit(self, line: bytes, what: str) -> EditError:
+        how = f"{_blanks(self.more or self.less)} {'more' if self.more else 'less'}"
+        return EditError(
+            f"The text is indented by {how} in the file, and a new line {what}: "
+            f"{line[:80].decode('utf-8', 'replace')!r}. Nothing was changed. Send the text as it is in the file."
+        )
 
     def __str__(self) -> str:
         parts = ["white space at line ends"] if self.trailing else []
-        if self.more or self.less:
+        if self.indents:
             parts.append(
                 f"indentation ({_blanks(self.more or self.less)} {'more' if self.more else 'less'} in the file)"
             )
@@ -75,13 +97,13 @@ def loosely(data: bytes, old: bytes, new: bytes, path: str) -> Loose | None:
     there = lines[at : at + count] + [b""] * closed
     head = _common(wanted, given)
     tail = _common(wanted[head:][::-1], given[head:][::-1])
-    middle = [shift.moved(line) for line in given[head : len(given) - tail]]
+    middle = shift.moved(given[head : len(given) - tail], there)
     piece, made = b"\n".join(there), b"\n".join([*there[:head], *middle, *there[len(there) - tail :]])
     start = begin + sum(map(len, lines[:at])) + at
     if piece == made:
         raise EditError(f"{path} differs from new_string in {shift} only. Nothing was changed.")
     (hunk,) = difference(piece, made)
-    note = told(at + 1, at + count, shift)
+    note = told(at + 1, at + count, shift, [(at + head + 1, middle)])
     return Loose(start + hunk.old_start, hunk.old_end - hunk.old_start, made[hunk.new_start : hunk.new_end], note)
 
 
@@ -101,11 +123,36 @@ def _closed(wanted: Sequence[bytes]) -> bool:
     return len(wanted) > 1 and wanted[-1] == b""
 
 
-def told(first: int, last: int, shift: Shift) -> str:
-    """What is said of lines (1-based) that were taken although they differ."""
-    where = f"line {first}" if first == last else f"lines {first}-{last}"
-    how = "; the new text was indented likewise" if shift.more or shift.less else ""
-    return f"Not an exact match: {where} of the file differed in {shift}{how} (edit.tolerance is whitespace)."
+def told(first: int, last: int, shift: Shift, made: Sequence[tuple[int, Sequence[bytes]]]) -> str:
+    """What is said of lines that were taken although they differ, and of the new ones.
+
+    Lines count from 1. `made`: runs of new lines, each with the number that its first has now.
+    """
+    text = f"Not an exact match: {_lines(first, last)} of the file differed in {shift} (edit.tolerance is whitespace)."
+    runs = [(at, at + len(lines) - 1) for at, lines in made if any(map(_holds, lines))]
+    if not shift.indents or not runs:
+        return text
+    what = _blanks(shift.more or shift.less)
+    how = f"{what} {_were(what)} {'put before' if shift.more else 'taken from the beginning of'}"
+    where = f"each new line that is not blank ({', '.join(_lines(*run) for run in runs)} now)"
+    return f"{text} {how} {where}, within a string of several lines too: look at the diff."
+
+
+def _lines(first: int, last: int) -> str:
+    return f"line {first}" if first == last else f"lines {first}-{last}"
+
+
+def _were(what: str) -> str:
+    return "was" if what.startswith("1 ") else "were"
+
+
+def _holds(line: bytes) -> bool:
+    """Whether a line has anything but white space."""
+    return bool(line.strip(BLANKS + b"\r"))
+
+
+def _indentation(line: bytes) -> bytes:
+    return line[: len(line) - len(line.lstrip(BLANKS))]
 
 
 def places(

@@ -16,6 +16,7 @@ from pegboard.kit.walk.telling import Telling
 from pegboard.touches import Lists, Reads
 
 _REGEX = {"format": "regex"}
+_REGEX_DEFAULT = {"default": "`true`, unless `search.grep_default` says otherwise"}  # told in docs, not to the model
 _GLOB = {"format": "glob"}
 _HIDDEN = msgspec.Meta(description="Also dot files")
 _IGNORED = msgspec.Meta(description="Also what .gitignore hides")
@@ -145,7 +146,9 @@ async def grep(
         msgspec.Meta(description="Only files like *.py or src/**/*.ts; !: all but", extra_json_schema=_GLOB),
     ] = "",
     ignore_case: bool = False,
-    regex: Annotated[bool | None, msgspec.Meta(description="false: the pattern is plain text")] = None,
+    regex: Annotated[
+        bool | None, msgspec.Meta(description="false: the pattern is plain text", extra=_REGEX_DEFAULT)
+    ] = None,
     output_mode: Literal["content", "files", "count"] = "content",
     include_hidden: Annotated[bool, _HIDDEN] = False,
     include_ignored: Annotated[bool, _IGNORED] = False,

@@ -139,11 +139,11 @@ def _edit(old: str, new: str, replace_all: bool, count: int) -> Edit:
 )
 async def edit_file(
     path: Annotated[str, Writes("File")],
-    old_string: Annotated[str, "Exact text, without line numbers; must be unique"],
+    old_string: Annotated[str, "Exact text, without line numbers; unique unless replace_all or count"],
     new_string: str,
     ctx: Context,
     replace_all: bool = False,
-    count: Annotated[int, msgspec.Meta(description="Replace the first so many; 0: all", ge=0)] = 1,
+    count: Annotated[int, msgspec.Meta(description="Over 1: the first so many; 0: all", ge=0)] = 1,
 ) -> Result:
     """Replace a text in a file."""
     from pegboard.kit.edits import plan_file

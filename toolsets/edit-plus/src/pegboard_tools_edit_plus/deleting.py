@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -60,8 +61,6 @@ def _matching(ctx: Context, pattern: str, hidden: bool, ignored: bool) -> list[s
 
 
 def _walked(ctx: Context, pattern: str, hidden: bool, ignored: bool) -> Iterator[str]:
-    import os
-
     from pegboard.kit.names import shown
     from pegboard.kit.walk.paths import PathGlob
     from pegboard.kit.walk.place import ground, narrowed
@@ -80,7 +79,39 @@ def _walked(ctx: Context, pattern: str, hidden: bool, ignored: bool) -> Iterator
     for path in walk(place.top, place.start, place.scope, rules, _pass):
         name = os.fsdecode(path)
         if only.match(name):
+            _check_told_apart(ctx, name)
             yield shown(name)
+
+
+def _check_told_apart(ctx: Context, name: str) -> None:
+    r"""Raises ToolError where a file's name as text, by which it is judged and shown, is the name of another, or of none.
+
+    A byte that is not UTF-8 is `\xNN` there, and what is called so letter for letter goes before.
+    """
+    from pegboard.kit.names import given, shown
+
+    text = shown(name)
+    if text == name and given(text) is None:
+        return
+    if not _leads_to(ctx, text, name):
+        raise ToolError(
+            f"Two names are both written {text}: one has the backslash, the other a byte that is not UTF-8. Nothing was "
+            "deleted. Take a pattern that finds neither, or name it, which means the one with the backslash; when that "
+            "one is gone or has another name, the pattern finds the other."
+        )
+
+
+def _leads_to(ctx: Context, text: str, name: str) -> bool:
+    """Whether a path as it is shown is that of the file with this name below the root."""
+    from pegboard.kit.target import target_of
+
+    folder, last = os.path.split(os.path.join(ctx.workspace.root, name))
+    try:
+        with target_of(ctx.workspace, text, follow=False) as target:
+            there = os.fstat(target.folder) if target.info is not None and target.name == last else None
+    except DoorError as error:
+        return error.reason not in ("missing", "folder", "special")  # what it may not do is for the guards to tell
+    return there is not None and os.path.samestat(there, os.stat(folder))
 
 
 def _pass(path: bytes, error: OSError) -> None:
@@ -170,6 +201,7 @@ def _shown(ctx: Context, one: Doomed, *, diff: bool) -> Diff | None:
         "delete {paths}",
         "delete the file {paths}",
         "delete the files {paths}",
+        "remove {paths}",
         "remove the file {paths}",
         "please delete {paths}",
         "get rid of {paths}",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Replacement(msgspec.Struct, frozen=True, kw_only=True):
     """One replacement."""
 
-    old_string: Annotated[str, msgspec.Meta(description="As the edits before left it, exactly; must be unique")]
+    old_string: Annotated[str, msgspec.Meta(description="Exact text; unique unless replace_all")]
     new_string: str
     replace_all: bool = False
 

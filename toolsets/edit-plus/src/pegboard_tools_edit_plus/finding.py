@@ -28,8 +28,8 @@ _WILD = re.compile(r"[*?\[{]")
         "name": "pattern",
         "query": "pattern",
         "filename": "pattern",
-        "limit": "max_results",
-        "head_limit": "max_results",
+        "max_results": "limit",
+        "head_limit": "limit",
     },
     category="search",
     glyph="*",
@@ -48,7 +48,7 @@ async def find(
     ctx: Context,
     path: Annotated[str, Lists("Folder to search")] = ".",
     glob: Annotated[bool | None, "true: wildcards; false: plain text; left out: what it looks like"] = None,
-    max_results: Annotated[int, msgspec.Meta(ge=1)] | None = None,
+    limit: Annotated[int, msgspec.Meta(description="Most paths", ge=1)] | None = None,
     include_hidden: bool = False,
     include_ignored: bool = False,
 ) -> Paths:
@@ -56,7 +56,7 @@ async def find(
     query = GlobQuery(
         pattern=_anywhere(pattern, bool(_WILD.search(pattern)) if glob is None else glob),
         path=path,
-        limit=max_results,
+        limit=limit,
         include_hidden=include_hidden,
         include_ignored=include_ignored,
     )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import islice
 from typing import NamedTuple
 
 from pegboard.kit.hunks import Hunk as Replaced
 from pegboard.kit.hunks import compose
-from pegboard.kit.linerun import LineRuns
+from pegboard.kit.linerun import LineRuns, starts
 from pegboard.kit.plan import Plan, body_of, listed, narrowed, widened
 from pegboard.kit.settings import EditSettings
 from pegboard.kit.text import Encoding, encode, is_utf8
@@ -95,8 +95,8 @@ class _Lines:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where each line begins, and where the last ends, in the file's bytes."""
-        return list(accumulate((len(line) + 1 for line in self._raw), initial=self._begin))
+        """Where each line begins, and where the last ends, in the bytes from `_begin` on."""
+        return self._exact.starts if self._lines is self._raw else starts(self._raw)
 
     @cached_property
     def _exact(self) -> LineRuns:
@@ -112,17 +112,21 @@ class _Lines:
 
     def apply(self, hunks: Sequence[Hunk]) -> Iterator[_Change]:
         """The changes that the hunks make, in order."""
-        at = 0
+        at = grown = 0  # grown: by how many lines the file is longer up to here
         for number, hunk in enumerate(hunks, 1):
             name = f"hunk {number} of {self._path} (patch line {hunk.line})"
             first, shift = self._find(hunk, at, name)
             last = first + len(hunk.old)
-            if shift != Shift():
-                self.notes.append(f"hunk {number}: {told(first + 1, last, shift)}")
             at = last if all(sign == " " for sign, _ in hunk.lines) else first
-            for start, end, new in _runs(hunk, first):
-                yield self._change(start, end, [shift.moved(self._encode(text)) for text in new])
+            made: list[tuple[int, list[bytes]]] = []
+            for start, end, texts in _runs(hunk, first):
+                new = shift.moved([self._encode(text) for text in texts], self._lines[first:last])
+                yield self._change(start, end, new)
                 at = end  # the context below may be the context above the next hunk
+                made.append((start + grown + 1, new))
+                grown += len(new) - (end - start)
+            if shift != Shift():
+                self.notes.append(f"hunk {number}: {told(first + 1, last, shift, made)}")
 
     def _change(self, start: int, end: int, new: Sequence[bytes]) -> _Change:
         """Lines `start:end` become the new ones."""
@@ -130,7 +134,7 @@ class _Lines:
         pieces = [line.removesuffix(b"\r") if stop == b"\r\n" else line for line in new]
         there = len(self._raw)
         text = b"".join(piece + stop for piece in pieces)
-        first, last = self._starts[start], self._starts[end]
+        first, last = (self._begin + self._starts[at] for at in (start, end))
         if end < there or self._ended or not there:
             return _Change(first, last, text)
         last -= 1  # the last line has no end

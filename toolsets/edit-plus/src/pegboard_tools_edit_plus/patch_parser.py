@@ -13,8 +13,9 @@
     *** End Patch
 
 Read strictly: a line that is none of these is an error that names it, for what is passed over in silence is lost. Taken
-as meant are only variations that can mean one thing: white space behind a marker, CRLF throughout, a shell's here-document
-or a code fence around it all, an empty line for an empty line of context, line numbers between the @@.
+as meant are only variations that can mean one thing: white space behind a marker (but not behind a name), CRLF throughout,
+a shell's here-document or a code fence around it all, an empty line for an empty line of context, line numbers between the
+@@.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ class _Reader:
         found: list[Section] = []
         while self._skip_empty():
             line = self._lines[self._at]
-            header = _SECTION.fullmatch(line.rstrip())
+            header = _SECTION.fullmatch(line)
             if header is None:
                 _fail(self._at + 1, f"expected a file's section, got {_quoted(line)}", FORM)
             action: Action = header[1].lower()  # type: ignore[assignment]
@@ -150,9 +151,10 @@ class _Reader:
         return self._at < self._end
 
     def _path(self, text: str) -> str:
+        """The name behind a colon. The blank between is no part of it; every other one is, for files may be called so."""
         if not text.strip():
             _fail(self._at + 1, "the name of the file is missing")
-        return text.strip()
+        return text.removeprefix(" ").removesuffix("\r")
 
     def _marker(self) -> bool:
         """Whether the next line begins something other than lines of a file."""
@@ -179,7 +181,7 @@ class _Reader:
         return False
 
     def _update(self, section: Section) -> None:
-        if self._at < self._end and (move := _MOVE.fullmatch(self._lines[self._at].rstrip())):
+        if self._at < self._end and (move := _MOVE.fullmatch(self._lines[self._at])):
             section.to = self._path(move[1])
             self._at += 1
         while True:

@@ -18,8 +18,8 @@ _BACK = "What had been changed before was put back: nothing is changed."
 
 @contextmanager
 def all_or_none(ctx: Context, files: Writer) -> Iterator[None]:
-    """Changes inside are made all or none. An error says that they were put back; of a call that was stopped, whose errors
-    nobody reads, its output does."""
+    """Changes inside are made all or none. An error says that they were put back. What could not be put back of a call that
+    was stopped, whose errors nobody reads, is said by its output."""
     from pegboard.kit.undo import all_or_none as kept_together
 
     before = made = len(files.changes)
@@ -29,9 +29,6 @@ def all_or_none(ctx: Context, files: Writer) -> Iterator[None]:
                 yield
             finally:
                 made = len(files.changes)
-    except Interrupted:
-        ctx.output.feed("stderr", (_BACK if made > before else "Nothing was changed.").encode())
-        raise
     except ToolError as error:
         if isinstance(error.__cause__, Interrupted):
             ctx.output.feed("stderr", str(error).encode())

@@ -9,11 +9,13 @@ from pegboard import Context, ToolError
 from pegboard.blocks import Diff
 from pegboard.errors import DoorError
 from pegboard.kit.handles import OpenFile, Stamp
+from pegboard.kit.names import printable
 from pegboard.kit.plan import Plan, diff_of
 from pegboard.kit.seen import check_fresh
 from pegboard.kit.target import target_of
 from pegboard.kit.writer import Writer
 
+from pegboard_tools_edit_plus.claims import Claims
 from pegboard_tools_edit_plus.hunking import patched
 from pegboard_tools_edit_plus.patch_parser import Hunk, PatchError, Section
 
@@ -23,7 +25,8 @@ class Step(msgspec.Struct, kw_only=True):
 
     content: what a new file holds. data, stamp: what is there, as it was planned for; no data where it need not be read.
     to, to_at: the new name and place of one that is moved. plan: what the hunks of `updates` make of it, if there are any.
-    lost: it is too large to be put back, so it is deleted last.
+    last: how late it is done: a link is deleted after all that is changed through it, and at the very end what is too large
+    to be put back.
     """
 
     section: Section
@@ -36,7 +39,7 @@ class Step(msgspec.Struct, kw_only=True):
     updates: list[list[Hunk]] = []
     plan: Plan | None = None
     warning: str | None = None
-    lost: bool = False
+    last: int = 0
 
     def diff(self) -> Diff:
         """What is shown of it."""
@@ -81,7 +84,7 @@ def planned(ctx: Context, sections: Sequence[Section], *, fresh: bool) -> list[S
         try:
             planner.add(section)
         except ToolError as error:
-            raise _at_line(section, error) from error
+            raise _at_line(section, _blanks_told(ctx, section, error)) from error
     for step in planner.steps:
         if step.updates:
             assert step.data is not None
@@ -91,12 +94,22 @@ def planned(ctx: Context, sections: Sequence[Section], *, fresh: bool) -> list[S
                 raise
             except ToolError as error:
                 raise _at_line(step.section, error) from error
-    return sorted(planner.steps, key=lambda step: step.lost)  # stable: else in the patch's order
+    return sorted(planner.steps, key=lambda step: step.last)  # stable: else in the patch's order
 
 
 def _at_line(section: Section, error: ToolError) -> PatchError:
     text = str(error) if str(error).endswith((".", "?", "!")) else f"{error}."
     return PatchError(f"patch line {section.line}: {text}" + ("" if "othing was" in text else " Nothing was changed."))
+
+
+def _blanks_told(ctx: Context, section: Section, error: ToolError) -> ToolError:
+    """The error where a file is missing that is there without the white space around its name: no other is taken for it."""
+    name, workspace = section.path.strip(), ctx.workspace
+    missing = isinstance(error, DoorError) and error.reason == "missing" and section.action != "add"
+    if not missing or name == section.path or workspace.refuses("edit", name) or workspace.stat(name) is None:
+        return error
+    sent, there = printable(section.path), printable(name)
+    return ToolError(f'No file is called "{sent}". Nothing was changed. There is "{there}": name it without blanks.')
 
 
 class _Planner:
@@ -106,7 +119,7 @@ class _Planner:
         self.steps: list[Step] = []
         self._ctx = ctx
         self._fresh = fresh
-        self._claimed: dict[str, Section] = {}
+        self._claims = Claims(ctx.workspace.root)
 
     def add(self, section: Section) -> None:
         match section.action:
@@ -126,8 +139,7 @@ class _Planner:
         limit = self._ctx.config.edit.max_bytes
         if len(data) > limit:
             raise ToolError(f"{section.path} would be larger than the limit of {limit:,} bytes. Nothing was changed.")
-        at = self._free(section.path, "change it with *** Update File")
-        self._claim(at, section)
+        at = self._free(section.path, section, "change it with *** Update File")
         self.steps.append(Step(section=section, at=at, content=data))
 
     def _delete(self, section: Section) -> None:
@@ -136,15 +148,16 @@ class _Planner:
             if target.info is None:
                 raise DoorError(f"No such file: {target.at}", reason="missing", path=target.at)
             target.check_writable()
-            step = Step(section=section, at=target.at, stamp=target.stamp)
+            step = Step(section=section, at=target.at, stamp=target.stamp, last=int(target.is_link))
             linked = target.is_link
         if not linked:
             with workspace.open(section.path, "edit") as opened:
                 step.warning = self._check(opened)
                 step.stamp = opened.stamp
-                step.lost = opened.size > self._ctx.config.edit.max_bytes
-                step.data = None if step.lost else opened.read()
-        self._claim(step.at, section)
+                lost = opened.size > self._ctx.config.edit.max_bytes
+                step.data = None if lost else opened.read()
+                step.last = 2 if lost else 0
+        self._claims.take(step.at, section.line)
         self.steps.append(step)
 
     def _update(self, section: Section) -> None:
@@ -153,7 +166,7 @@ class _Planner:
             step = self._again(opened.at)
             if step is None:
                 step = Step(section=section, at=opened.at, stamp=opened.stamp, warning=self._check(opened))
-                self._claim(step.at, section)
+                self._claims.take(step.at, section.line)
                 self.steps.append(step)
             limit = self._ctx.config.edit.max_bytes
             if (section.hunks and step.data is None) or opened.size > limit:
@@ -165,8 +178,7 @@ class _Planner:
         if section.hunks:
             step.updates = [*step.updates, section.hunks]
         if section.to is not None:
-            step.to, step.to_at = section.to, self._free(section.to, "take another name")
-            self._claim(step.to_at, section)
+            step.to, step.to_at = section.to, self._free(section.to, section, "take another name")
 
     def _again(self, at: str) -> Step | None:
         """The step of a file that was updated above, and is not moved: a further update goes on from what that made."""
@@ -177,10 +189,16 @@ class _Planner:
             return None
         return check_fresh(opened, self._ctx.seen.get(opened.at), self._ctx.config.edit, whole=False)
 
-    def _free(self, path: str, otherwise: str) -> str:
+    def _free(self, path: str, section: Section, otherwise: str) -> str:
         """The place of a name that must not be taken."""
         workspace = self._ctx.workspace
+        if path != path.strip():
+            name = printable(path)
+            raise ToolError(
+                f'the new name "{name}" begins or ends with white space. Nothing was changed; leave it out.'
+            )
         with target_of(workspace, path, follow=False) as target:
+            self._claims.make(target.at, section.line)
             if target.info is not None:
                 raise ToolError(f"{target.at} exists already. Nothing was changed; {otherwise}.")
             at = target.at
@@ -191,11 +209,3 @@ class _Planner:
             if error.reason != "missing":
                 raise
         return at
-
-    def _claim(self, at: str, section: Section) -> None:
-        other = self._claimed.setdefault(at, section)
-        if other is not section:
-            raise ToolError(
-                f"{at} is in the patch twice (first on line {other.line}). Nothing was changed. Say all of it in one "
-                "section, or in two calls."
-            )
