@@ -95,6 +95,15 @@ def test_whoever_ends_pegboard_ends_its_jobs(cli: Any, number: int) -> None:
     until(lambda: not alive(pid), 2)
 
 
+def test_a_plain_request_starts_a_command_that_ends_with_pegboard_as_is_said(cli: Any) -> None:
+    done = cli("run", 'start "echo $$ > pid; sleep 60" in the background', "--model", "offline", "--yes")
+    assert done.code == 0 and "started as job j1" in done.out and "it ends when Pegboard does" in done.out
+    single = cli("tool", "bg", "command=echo $$ > pid; sleep 60", "--yes")
+    assert single.code == 0 and "it ends with this call, at once" in single.out and "keep=true" in single.out
+    for text in (done.out, single.out):
+        assert not alive(int(text.partition("(process ")[2].partition(")")[0]))
+
+
 def test_a_kept_job_outlives_pegboard_and_the_next_one_finds_it(cli: Any) -> None:
     command = "echo $$ > pid; echo begun; while [ ! -e go ]; do sleep 0.02; done; echo over; exit 5"
     started = cli("tool", "bg", "action=start", f"command={command}", "keep=true", "--yes", "--session", "s")

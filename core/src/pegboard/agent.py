@@ -42,6 +42,7 @@ class Agent:
         self.model = model
         self.banner = provider.banner
         self._road = road
+        road.runner.lasting = True
         self._provider = provider
         self._loop = Loop(
             session=session,

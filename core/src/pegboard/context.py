@@ -45,6 +45,10 @@ class JobsOf(Protocol):
     For `async def` tools. All but `run` and `start` raise ToolError for an id that there is none of.
     """
 
+    @property
+    def lasting(self) -> bool:
+        """Whether the session stays open after this call. Where it does not, only kept jobs outlive the call."""
+
     async def run(
         self,
         argv: Sequence[str],

@@ -48,6 +48,7 @@ class RunContext(Context):
     def jobs(self) -> CallJobs:
         """Programs in the background."""
         self._no_preview("start or look for programs")
+        self._grant.effects.beyond = True
         return CallJobs(self, self._runner, self._grant)
 
     def state(self, key: str) -> State:
@@ -70,6 +71,7 @@ class RunContext(Context):
         """Down the road again, in a lane of its own."""
         self._free("call")
         grant = self._grant
+        grant.effects.beyond = True
         assert grant.lane is not None and grant.again is not None
         call = Call(id="", name=name, arguments=arguments, caller="tool")
         return await grant.again(call, grant.lane.child(grant.call.id), turn=grant.turn)
@@ -88,6 +90,7 @@ class RunContext(Context):
         """Run a program in a folder of the workspace."""
         if not self._grant.tool.declaration.preview_runs:
             self._no_preview("run programs")
+        self._grant.effects.beyond = True
         return await process.run(
             argv,
             cwd=self.place(cwd),
@@ -127,6 +130,11 @@ class CallJobs:
         self._context = context
         self._runner = runner
         self._grant = grant
+
+    @property
+    def lasting(self) -> bool:
+        """Whether an agent holds the session open between calls."""
+        return self._runner.lasting
 
     async def run(
         self,

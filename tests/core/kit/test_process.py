@@ -391,7 +391,9 @@ async def test_a_background_job_that_prints_for_ever_does_not_hold_up_the_call(t
 
 
 async def test_output_that_comes_just_after_the_exit_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child_module, "LINGER_SECONDS", 10.0)  # on a busy machine 0.05 s of sleep may take more than 0.2
+    monkeypatch.setattr(
+        child_module, "LINGER_SECONDS", 10.0
+    )  # on a busy machine 0.05 s of sleep may take more than 0.2
     done = await run(bash("echo word > >(sleep 0.05; cat)"), cwd=tmp_path)
 
     assert (done.stdout, done.left_running) == (b"word\n", False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         "PYTHONUNBUFFERED",
     ):
         monkeypatch.delenv(name, raising=False)
+    without = [folder for folder in os.environ["PATH"].split(":") if not os.path.exists(f"{folder}/pytest")]
+    monkeypatch.setenv("PATH", ":".join(without))  # which pytest is found there is no affair of these tests
 
 
 @pytest.fixture

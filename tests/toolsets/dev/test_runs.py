@@ -147,6 +147,72 @@ def test_the_time_limit_is_two_minutes_unless_set(call: Call) -> None:
     assert call("code_test", timeout=600_001).block == "invalid_arguments"
 
 
+def test_a_summary_that_a_test_prints_is_not_taken_for_the_programs_own(call: Call, write: Write) -> None:
+    printing = """
+import sys, unittest
+class T(unittest.TestCase):
+    def test_prints(self):
+        for stream in (sys.stdout, sys.stderr):
+            print("Ran 1000 tests in 0.1s\\n\\nOK", file=stream)
+    def test_fails(self): self.fail("it does")
+"""
+    write({"test_a.py": printing})
+    record = call("code_test")
+    assert [record.data[name] for name in ("passed", "failed", "exit_code")] == [1, 1, 1], record.text
+    assert [failure["name"] for failure in record.data["failures"]] == ["test_a.T.test_fails"]
+
+    summary = "=== short test summary info ===\\nFAILED x.py::a\\nFAILED x.py::b\\n=== 1000 passed in 0.10s ==="
+    write({"pytest.ini": "", "test_a.py": f"def test_one():\n    print('{summary}')\n    assert 0\n"})
+    record = call("code_test")
+    assert [record.data[name] for name in ("passed", "failed", "exit_code")] == [0, 1, 1], record.text
+    assert [failure["name"] for failure in record.data["failures"]] == ["test_a.py::test_one"]
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo '1000 passed in 0.10s'; exit 1", "says that none failed (1000 passed), and it ended with exit code 1"),
+        (
+            "echo '1000 passed in 0.10s'; kill -KILL $$",
+            "says that none failed (1000 passed), and it ended with SIGKILL",
+        ),
+        (
+            r"printf '1..2\nok 1 - a\nok 2 - b\n'; exit 3",
+            "says that none failed (2 passed), and it ended with exit code 3",
+        ),
+        (
+            r"printf '=== short test summary info ===\nFAILED a::b\nFAILED a::c\n=== 1 failed in 0.1s ===\n'; exit 1",
+            "says 1 failed, and 2 are listed",
+        ),
+        ("printf 'Ran 9 tests in 0.1s\\n\\nOK\\n' >&2; exit 1", "says that none failed (9 passed)"),
+    ],
+)
+def test_counts_that_contradict_how_it_ended_are_not_given(board: Any, script: str, said: str) -> None:
+    record = board(settings={"dev.test_cmd": ["sh", "-c", script]}).call("code_test")
+
+    assert record.outcome == "ok"
+    assert [record.data[name] for name in ("passed", "failed", "skipped")] == [None, None, None]
+    assert f"(no counts: its last summary {said}" in record.text
+    assert " passed;" not in record.text.rpartition("(")[2]
+
+
+def test_the_pytest_on_path_goes_before_the_one_beside_pegboard_which_is_said(
+    call: Call, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write({"pytest.ini": "", "test_a.py": "def test_one(): pass\n"})
+    said = "with the pytest and the plugins beside Pegboard; a .venv in the project, or test_cmd under [dev]"
+    assert said in call("code_test").text
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    assert said not in call("code_test").text
+    monkeypatch.delenv("VIRTUAL_ENV")
+
+    write({"bin/pytest": "#!/bin/sh\necho '3 passed in 0.10s'\n"})
+    (tmp_path / "bin/pytest").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    record = call("code_test")
+    assert (record.data["command"], record.data["passed"]) == ("pytest", 3) and said not in record.text
+
+
 def test_a_signal_is_told(board: Any) -> None:
     record = board(settings={"dev.test_cmd": ["sh", "-c", "echo 1; kill -KILL $$"]}).call("code_test")
 

@@ -11,10 +11,13 @@ from typing import Any
 import pegboard_tools_core
 import pegboard_tools_exec
 import pytest
-from pegboard.calls import Record
+from pegboard.calls import Call, Record
+from pegboard.lane import Lane
+from pegboard.models import ProviderSettings
 from pegboard.testing.bench import TestBoard
 from pegboard.tooling import Tool
 from pegboard.touches import effect_of
+from pegboard_offline import provider
 from pegboard_tools_exec.background import bg
 
 Make = Callable[..., TestBoard]
@@ -167,7 +170,8 @@ def test_an_output_that_was_cut_says_so(pegboard_board: Make) -> None:
     board = pegboard_board(modules=SETS, settings={"output.max_saved_bytes": 10})
     start(board, "seq 100")
 
-    assert board.call("bg", action="wait", id="j1").text.endswith("; the rest was not kept (output.max_saved_bytes))")
+    said = "; of its output the first 10 bytes are kept, the rest is dropped (output.max_saved_bytes))"
+    assert board.call("bg", action="wait", id="j1").text.endswith(said)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +180,7 @@ def test_an_output_that_was_cut_says_so(pegboard_board: Make) -> None:
         ({"action": "start"}, "action=start needs a command; nothing was started."),
         ({"action": "output"}, "action=output needs the job's id; nothing was done. There are j1."),
         ({"action": "wait", "id": "j7"}, "there is no job 'j7'; nothing was done. There are j1."),
-        ({"action": "cancel", "command": "ls"}, "command is for action=start; nothing was started."),
+        ({"action": "cancel", "command": "ls"}, "command is for action=start, and this says action=cancel"),
         ({"action": "start", "command": "ls", "cwd": "none"}, "none"),
     ],
 )
@@ -253,3 +257,128 @@ async def test_a_program_s_own_call_leaves_nothing_running(tmp_path: Path) -> No
     kept = await board.call("bg", {"action": "start", "command": "sleep 60", "keep": True}, answers="--yes")
     assert kept.outcome == "error" and "Nothing was started" in kept.text
     await board.close()
+
+
+@pytest.mark.parametrize("name", ["command", "cmd"])
+def test_a_command_without_an_action_is_started(board: TestBoard, name: str) -> None:
+    record = board.call("bg", **{name: "echo $((6 * 7))"})
+
+    assert record.outcome == "ok" and record.text.startswith("started as job j1")
+    assert board.call("bg", action="wait", id="j1").text.startswith("42\n")
+
+
+@pytest.mark.parametrize("action", ["list", "output", "wait", "cancel"])
+def test_a_command_with_another_action_is_refused_before_anybody_is_asked(
+    pegboard_board: Make, tmp_path: Path, action: str
+) -> None:
+    board = pegboard_board(modules=SETS, answers="--no")
+
+    record = board.call("bg", action=action, command="touch made", id="j1")
+
+    assert (record.outcome, record.block) == ("error", None)
+    assert f"command is for action=start, and this says action={action}; nothing was started." in record.text
+    assert board.call("bg").text == "(no jobs)" and not (tmp_path / "made").exists()
+
+
+def test_what_is_judged_and_asked_about_is_what_is_run(pegboard_board: Make) -> None:
+    board = pegboard_board(modules=SETS, answers="--no")
+
+    for arguments in ({"command": "ls -l"}, {"action": "start", "command": "ls -l"}):
+        record = board.call("bg", **arguments)
+        assert (record.block, record.decision and record.decision.rule) == ("denied", "tool_permission.bash")
+    asked = [event for event in board.events if type(event).__name__ == "CallAsked"]
+    assert [event.summary for event in asked] == ["Job start ls -l"] * 2  # type: ignore[union-attr]
+    assert board.call("bg").text == "(no jobs)"
+
+
+def test_a_plain_request_starts_the_command_it_names(pegboard_board: Make, tmp_path: Path) -> None:
+    board = pegboard_board(modules=SETS)
+    router = provider(ProviderSettings(name="offline", root=str(tmp_path)))
+    board.agent = board.board.agent(board.session, answers="--yes", model="offline", provider=router)
+    board.prompt('start "touch made" in the background')
+
+    [job] = board.call("bg").data["jobs"]
+    assert job["command"] == "touch made"
+    board.call("bg", action="wait", id="j1")
+    assert (tmp_path / "made").exists()
+
+
+def test_waiting_shows_a_page_and_goes_on_behind_what_it_showed(board: TestBoard) -> None:
+    start(board, "seq 60000")
+    text, since, pages = "", 0, 0
+    while True:
+        record = board.call("bg", action="wait", id="j1", since=since)
+        body, _, said = record.text.rpartition("(j1 ended")
+        assert len(body) <= 30_000 and not record.truncated and record.full_output is None
+        text, since, pages = text + body, record.data["next"], pages + 1
+        if f"more: since={since})" not in said:
+            break
+
+    assert text == "".join(f"{n}\n" for n in range(1, 60_001)) and pages > 10
+
+
+def test_what_waiting_leaves_for_later_is_kept_once(board: TestBoard) -> None:
+    start(board, "head -c 3000000 /dev/zero | tr '\\0' x")
+    board.call("bg", action="wait", id="j1")
+
+    assert board.session.folder is not None
+    assert [(file.name, file.stat().st_size) for file in (board.session.folder / "out").iterdir()] == [
+        ("j1.txt", 3_000_000)
+    ]
+
+
+def test_waiting_at_a_full_page_waits_for_the_end_all_the_same(board: TestBoard, tmp_path: Path) -> None:
+    start(board, "seq 60000; touch printed; while [ ! -e go ]; do sleep 0.01; done; exit 4")
+    while not (tmp_path / "printed").exists():
+        time.sleep(0.01)
+    still = board.call("bg", action="wait", id="j1", timeout=100)
+    assert "(j1 running for " in still.text and f"; more: since={still.data['next']})" in still.text
+    (tmp_path / "go").touch()
+    ended = board.call("bg", action="wait", id="j1", since=still.data["next"])
+
+    assert ended.data["exit_code"] == 4 and ended.text.startswith(f"{len(still.text.rpartition('(')[0].split()) + 1}\n")
+
+
+@pytest.mark.parametrize("action", ["output", "wait"])
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_byte_beyond_the_end_is_answered_with_the_end(
+    board: TestBoard, tmp_path: Path, action: str, runs: bool
+) -> None:
+    start(board, f"echo hello; touch said; {'sleep 60' if runs else 'true'}")
+    while not (tmp_path / "said").exists():
+        time.sleep(0.01)
+    if not runs:
+        board.call("bg", action="wait", id="j1")
+
+    record = board.call("bg", action=action, id="j1", since=1_000_000, timeout=100)
+
+    assert record.data["next"] == 6
+    assert "since=1000000 is beyond the end, which was at 6" in record.text
+    assert ("go on with since=6" in record.text) == runs
+
+
+def test_a_job_that_runs_and_prints_more_than_is_kept_says_so(pegboard_board: Make, tmp_path: Path) -> None:
+    board = pegboard_board(modules=SETS, settings={"output.max_saved_bytes": 10})
+    start(board, "seq 100; touch printed; sleep 60")
+    while not (tmp_path / "printed").exists():
+        time.sleep(0.01)
+    said = "of its output the first 10 bytes are kept, the rest is dropped (output.max_saved_bytes)"
+
+    until = time.monotonic() + 10
+    while said not in board.call("bg").text and time.monotonic() < until:
+        time.sleep(0.01)
+    for arguments in ({}, {"action": "output", "id": "j1"}, {"action": "wait", "id": "j1", "timeout": 1}):
+        assert said in board.call("bg", **arguments).text
+    board.call("bg", action="cancel", id="j1")
+    assert said in board.call("bg").text
+
+
+def test_it_is_said_until_when_a_job_lives(pegboard_board: Make, tmp_path: Path) -> None:
+    board = pegboard_board(modules=SETS, session="s")
+
+    assert "; it ends when Pegboard does, unless started with keep=true." in start(board, "true").text
+    assert "; it goes on when Pegboard ends." in start(board, "true", keep=True).text
+    road = board.board.road(board.session, answers="--yes")  # of a process that makes one call
+    call = Call(id="", name="bg", arguments={"command": "sleep 60"}, caller="person")
+    record = board.run(road.travel(call, Lane()))
+    assert "; it ends with this call, at once: nothing else holds the session open. keep=true" in record.text

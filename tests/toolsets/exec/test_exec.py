@@ -98,6 +98,14 @@ def test_a_program_that_is_not_there_is_named(board: TestBoard, command: str, sa
     assert record.outcome == "error" and said in record.text and "Nothing was run" in record.text
 
 
+@pytest.mark.parametrize("command", ["", " "])
+def test_no_program_at_all_is_refused_before_anybody_is_asked(pegboard_board: Make, command: str) -> None:
+    record = pegboard_board(modules=SETS, answers="--no").call("exec", command=command)
+
+    assert (record.outcome, record.block) == ("error", None)
+    assert "no program is named; nothing was run. Name it as command, and its arguments as args." in record.text
+
+
 def test_a_program_may_have_a_space_in_its_name(board: TestBoard, tmp_path: Path) -> None:
     program = tmp_path / "my tool"
     program.write_text("#!/bin/sh\necho here\n")

@@ -19,12 +19,20 @@ Stream: TypeAlias = Literal["stdout", "stderr"]
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child."""
+    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child.
+
+    Raises:
+        ToolError: `argv` names no program.
+    """
 
     argv: tuple[str, ...]
     cwd: str
     env: Mapping[str, str] | None = None
     pass_fds: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.argv or not self.argv[0]:
+            raise ToolError("no program is named. Nothing was run. Name one, and its arguments after it.")
 
 
 class Launcher(Protocol):

@@ -88,7 +88,8 @@ def python(project: Project) -> str:
 
 
 def pytest(project: Project) -> tuple[str, ...]:
-    """pytest, from where it is installed: the project's environment, the active one, beside this interpreter, PATH.
+    """pytest, from where it is installed: the project's environment, the active one, PATH, beside this interpreter. That one
+    is last: what is installed with Pegboard is seldom what the project needs.
 
     Raises:
         ToolError: it is in none of these.
@@ -99,10 +100,10 @@ def pytest(project: Project) -> tuple[str, ...]:
     active = os.environ.get("VIRTUAL_ENV", "")
     if active and any(Path(active).glob("lib/python*/site-packages/pytest")):
         return (os.path.join(active, "bin", "python"), "-m", "pytest")
-    if find_spec("pytest") is not None:
-        return (sys.executable, "-m", "pytest")
     if shutil.which("pytest"):
         return ("pytest",)
+    if find_spec("pytest") is not None:
+        return (sys.executable, "-m", "pytest")
     raise ToolError(
         "the tests are for pytest, which is not installed: not in .venv or venv of the project, not in the active "
         "environment, not on PATH. Nothing was run. Install it, or set test_cmd under [dev] in your own configuration."

@@ -117,10 +117,12 @@ class Ends:
             if len(tail) > 2 * TAIL_BYTES:
                 del tail[:-TAIL_BYTES]
 
-    def text(self) -> str:
-        """One stream after the other: as they came, a line of one may stand inside a line of the other."""
+    def text(self, only: str | None = None) -> str:
+        """One stream after the other: as they came, a line of one may stand inside a line of the other. Or one alone."""
         parts = []
         for stream, head in self._head.items():
+            if only not in (None, stream):
+                continue
             tail = self._tail.get(stream, b"")
             cut = b"\n" if len(tail) > TAIL_BYTES else b""
             parts.append((bytes(head) + cut + bytes(tail[-TAIL_BYTES:])).decode("utf-8", "replace"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
+import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -13,7 +15,7 @@ from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.touches import Lists, Reads
 
-from pegboard_tools_dev.reading.report import Failure, Report
+from pegboard_tools_dev.reading.report import Failure, Report, matched
 from pegboard_tools_dev.running import ALIASES, Ends, Timeout, judged, preview, run, told
 from pegboard_tools_dev.targets import file_part, paths_of
 
@@ -89,7 +91,9 @@ async def code_test(
     done = await run(ctx, cwd, timeout, ends.take)
     argv = judged(ctx)
     report = await asyncio.to_thread(_read, argv, ends)
-    notes = [report.counts] if report.counts else []
+    if done.exit_code != 0:
+        report = matched(report, done.signal or f"exit code {done.exit_code}")
+    notes = [said for said in (report.doubt or report.counts, foreign(argv)) if said]
     if report.passed == report.failed == report.skipped == 0:
         named = "no tests fit what was named; leave path and filter out to run all"
         notes.append(named if path or filter else "no tests were found; test_cmd under [dev] sets another command")
@@ -108,6 +112,16 @@ async def code_test(
 def _read(argv: list[str], ends: Ends) -> Report:
     """What the output says."""
     from pegboard_tools_dev.fitting import kind_of
-    from pegboard_tools_dev.reading.readers import read
+    from pegboard_tools_dev.reading.readers import SPEAKS_ON, read
+    from pegboard_tools_dev.reading.report import UNKNOWN
 
-    return read(kind_of(argv), ends.text())
+    kind = kind_of(argv)
+    report = read(kind, ends.text(SPEAKS_ON[kind])) if kind in SPEAKS_ON else UNKNOWN
+    return report if report != UNKNOWN else read(kind, ends.text())
+
+
+def foreign(argv: list[str]) -> str:
+    """What there is to say of pytest that came from where Pegboard is installed: its plugins are not the project's."""
+    if argv[:3] != [sys.executable, "-m", "pytest"] or os.environ.get("VIRTUAL_ENV") == sys.prefix:
+        return ""
+    return "with the pytest and the plugins beside Pegboard; a .venv in the project, or test_cmd under [dev], brings others"

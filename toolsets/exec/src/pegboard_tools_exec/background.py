@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -11,7 +12,7 @@ from pegboard.calls import Result
 from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.errors import ToolError
-from pegboard.kit.jobs import Job, described, line_of, those_there
+from pegboard.kit.jobs import Job, Piece, described, line_of, those_there
 from pegboard.kit.process import shell_argv
 from pegboard.kit.ran import DEFAULT_MS, LONGEST_MS, milliseconds
 from pegboard.touches import Lists, Runs
@@ -39,14 +40,32 @@ class States(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[State]
 
 
+def _meant(action: Action | None, command: str | None) -> Action:
+    """The action of a call: where none is named, a command is to be started.
+
+    Raises:
+        ToolError: a command that this action does not run, or none to start; so nobody is asked about it.
+    """
+    if action is None:
+        action = "list" if command is None else "start"
+    if action == "start":
+        if not (command or "").strip():
+            raise ToolError("action=start needs a command; nothing was started. Name the command line to run.")
+    elif command is not None:
+        raise ToolError(
+            f"command is for action=start, and this says action={action}; nothing was started. Leave out one of the two."
+        )
+    return action
+
+
 def _ends(arguments: Any) -> Iterator[tuple[Literal["state"], str]]:
-    """Cancelling changes something; looking does not. What start would run, its annotation says."""
-    if arguments.action == "cancel":
+    """Cancelling changes something; looking does not. What start runs, its annotation says."""
+    if _meant(arguments.action, arguments.command) == "cancel":
         yield "state", f"job {arguments.id}"
 
 
 def _summary(arguments: dict[str, Any]) -> str:
-    action = arguments.get("action", "list")
+    action = arguments.get("action") or ("start" if arguments.get("command") else "list")
     what = arguments.get("command" if action == "start" else "id") or ""
     return f"{action} {what}".rstrip()
 
@@ -85,15 +104,19 @@ def _summary(arguments: dict[str, Any]) -> str:
     pages=True,
     examples=[
         "start {command} in the background",
+        "run {command} in the background",
         "keep {command} running in the background",
         "launch {command} as a background job",
         "which background jobs are there",
         "list the background jobs",
+        "output of the background job {id}",
+        "wait for the background job {id}",
+        "cancel the background job {id}",
     ],
 )
 async def bg(
     ctx: Context,
-    action: Action = "list",
+    action: Annotated[Action | None, Meta(description="Default: start if there is a command, else list")] = None,
     command: Annotated[str | None, Runs("start: command line, run by bash")] = None,
     id: Annotated[str | None, Meta(description="output, wait, cancel: the job, such as j1")] = None,
     since: Annotated[int, Meta(description="output, wait: go on at this byte, as the last answer said", ge=0)] = 0,
@@ -103,12 +126,11 @@ async def bg(
 ) -> Result:
     """Commands in the background (servers, long builds): start one and go on; look at its output or end it later. What ends
     soon, run with bash."""
+    action = _meant(action, command)
     if action == "list":
         return _list(ctx)
     if action == "start":
-        return await _start(ctx, command, cwd, keep)
-    if command is not None:
-        raise ToolError(f"command is for action=start; nothing was started. For action={action} name the job by id.")
+        return await _start(ctx, command or "", cwd or ".", keep)
     if id is None:
         there = those_there([job.id for job in ctx.jobs.all()])
         raise ToolError(f"action={action} needs the job's id; nothing was done. {there}")
@@ -132,31 +154,30 @@ def _list(ctx: Context) -> Result:
     return Result(text="\n".join(lines) or "(no jobs)", data=States(jobs=[_data(job) for job in jobs]))
 
 
-async def _start(ctx: Context, command: str | None, cwd: str | None, keep: bool) -> Result:
-    if not command:
-        raise ToolError("action=start needs a command; nothing was started.")
-    job = await ctx.jobs.start(shell_argv(command, ctx.config.shell), label=command, cwd=cwd or ".", keep=keep)
-    lasts = "it goes on when Pegboard ends" if keep else "it ends when Pegboard does, unless started with keep=true"
-    text = f"started as job {job.id} (process {job.pid}); {lasts}. action=output, wait or cancel with id={job.id}."
-    return Result(text=text, data=_data(job))
+async def _start(ctx: Context, command: str, cwd: str, keep: bool) -> Result:
+    job = await ctx.jobs.start(shell_argv(command, ctx.config.shell), label=command, cwd=cwd, keep=keep)
+    text = f"started as job {job.id} (process {job.pid}); {_until_when(ctx, keep)}"
+    return Result(text=text + f". action=output, wait or cancel with id={job.id}.", data=_data(job))
+
+
+def _until_when(ctx: Context, keep: bool) -> str:
+    if keep:
+        return "it goes on when Pegboard ends"
+    if ctx.jobs.lasting:
+        return "it ends when Pegboard does, unless started with keep=true"
+    return "it ends with this call, at once: nothing else holds the session open. keep=true leaves it running"
 
 
 def _output(ctx: Context, id: str, since: int) -> Result:
     job = ctx.jobs.get(id)
-    piece = ctx.jobs.output(id, since)
-    return _shown(ctx, job, piece.text, piece.next, piece.more)
+    return _shown(ctx, job, ctx.jobs.output(id, since), since)
 
 
 async def _wait(ctx: Context, id: str, since: int, timeout: float) -> Result:
-    at = since
-
-    def take(data: bytes) -> None:
-        nonlocal at
-        at += len(data)
-        ctx.output.feed("stdout", data)
-
-    job = await ctx.jobs.wait(id, timeout, since=since, each=take)
-    return _shown(ctx, job, ctx.output.close().text, at, more=False)
+    """Viewers see a page of output as it comes; the result has it as `output` has, so what is beyond is not passed over."""
+    begin = min(since, ctx.jobs.get(id).size)
+    job = await ctx.jobs.wait(id, timeout, since=begin, each=partial(ctx.output.feed, "stdout"))
+    return _shown(ctx, job, ctx.jobs.output(id, begin), since)
 
 
 async def _cancel(ctx: Context, id: str) -> Result:
@@ -167,14 +188,15 @@ async def _cancel(ctx: Context, id: str) -> Result:
     return Result(text=f"{said}. Its output: {job.output}", data=_data(job))
 
 
-def _shown(ctx: Context, job: Job, text: str, at: int, more: bool) -> Result:
-    """Output, and below it how the job stands and where to go on."""
+def _shown(ctx: Context, job: Job, piece: Piece, since: int) -> Result:
+    """Output, and below it how the job stands and where to go on. `since`: where it was asked for from."""
     ctx.jobs.tell(job)
-    goes_on = f"; more: since={at}" if more else "" if job.over else f"; go on with since={at}"
-    cut = f"; the rest was not kept ({job.cut})" if job.cut and not more else ""
-    text = text if not text or text.endswith("\n") else f"{text}\n"
-    none = "" if text else "nothing printed; "
-    return Result(text=f"{text}({none}{job.id} {described(job)}{goes_on}{cut})", data=_data(job, at))
+    text = piece.text if not piece.text or piece.text.endswith("\n") else f"{piece.text}\n"
+    said = "" if text else "nothing printed; "
+    if since > piece.since:
+        said = f"since={since} is beyond the end, which was at {piece.since}; "
+    goes_on = f"; more: since={piece.next}" if piece.more else "" if job.over else f"; go on with since={piece.next}"
+    return Result(text=f"{text}({said}{job.id} {described(job)}{goes_on})", data=_data(job, piece.next))
 
 
 def _data(job: Job, at: int | None = None) -> State:

@@ -17,7 +17,13 @@ from pegboard.touches import Lists
 
 
 def _as_line(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
-    """The command line that would run the same, so that rules for command lines judge the same words."""
+    """The command line that would run the same, so that rules for command lines judge the same words.
+
+    Raises:
+        ToolError: there is no program, so nobody is asked about it.
+    """
+    if not arguments.command.strip():
+        raise ToolError("no program is named; nothing was run. Name it as command, and its arguments as args.")
     yield "run", shlex.join([arguments.command, *arguments.args])
 
 
@@ -44,6 +50,8 @@ def _as_line(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
     pages=True,
     examples=[
         "run the program {command} without a shell",
+        "run the program {command} with the argument {args}",
+        "run the program {command} with the arguments {args}",
         "execute the program {command} directly, with no shell",
         "start the executable {command} with the argument {args}",
         "run the binary {command} with {args} taken literally",

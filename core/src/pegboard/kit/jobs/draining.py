@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from pegboard.kit.child import CHUNK, LINGER_SECONDS
-from pegboard.kit.jobs.records import Entry
+from pegboard.kit.jobs.records import Entry, Store
 from pegboard.kit.process import signal_name
 from pegboard.kit.settings import OutputSettings
 from pegboard.kit.spool import Spool
@@ -28,11 +28,20 @@ _GIVE_UP = 2.0
 
 
 class JobSpool(Spool):
-    """Keeps the output of a job in the file that its record was made with, under the quotas of all output."""
+    """Keeps the output of a job in the file that its record was made with, under the quotas of all output.
+
+    `on_full` is called once, when something is first left out, with what keeps it out."""
 
     def __init__(self, folder: str, path: str, settings: OutputSettings) -> None:
         super().__init__(folder, os.path.basename(path).removesuffix(".txt"), settings)
         self._path = path
+        self.on_full: Callable[[str], None] | None = None
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        if self._cut and self.on_full is not None:
+            told, self.on_full = self.on_full, None
+            told(self._cut)
 
     @property
     def full(self) -> str:
@@ -46,9 +55,25 @@ class JobSpool(Spool):
 
 
 def drain(
-    process: subprocess.Popen[bytes], pipes: Iterable[int], tree: Tree, spool: JobSpool, entry: Entry, *, grace: float
+    process: subprocess.Popen[bytes],
+    pipes: Iterable[int],
+    tree: Tree,
+    spool: JobSpool,
+    entry: Entry,
+    store: Store,
+    *,
+    grace: float,
 ) -> None:
-    """Take all that a child prints, wait for its end, end what it left behind, and note how it ended in `entry`."""
+    """Take all that a child prints, wait for its end, end what it left behind, and note how it ended in `entry`.
+
+    `store`: where it is written down meanwhile that output is dropped from now on."""
+
+    def full(limit: str) -> None:
+        entry.cut = limit
+        with suppress(OSError):  # the session was deleted, or the disk is full: it is told at the end
+            store.write(entry)
+
+    spool.on_full = full
     open_pipes = set(pipes)
     try:
         _watch(process, open_pipes, spool)

@@ -21,7 +21,7 @@ from pegboard.kit.caps import Caps
 from pegboard.kit.child import spawned
 from pegboard.kit.jobs.draining import JobSpool, drain, end_tree
 from pegboard.kit.jobs.keeper import Wanted
-from pegboard.kit.jobs.output import Piece, read_bytes, read_piece
+from pegboard.kit.jobs.output import Piece, read_page, read_piece
 from pegboard.kit.jobs.records import Entry, Store, Who
 from pegboard.kit.jobs.states import CANCELLED, Job, described, job_of, line_of, runs, those_there, tree_of
 from pegboard.kit.launch import Launch
@@ -122,25 +122,27 @@ class Jobs:
         return job_of(entry, store)
 
     def output(self, id: str, since: int = 0) -> Piece:
-        """What a job printed from byte `since` on, as much as fits a result."""
+        """What a job printed from byte `since` on, as much as fits a result; nothing from beyond the end."""
         store, entry = self._find(id)
         return read_piece(store.output_of(id), since, self._caps, over=job_of(entry, store).over)
 
     async def wait(
         self, id: str, timeout: float, *, since: int = 0, each: Callable[[bytes], None] | None = None
     ) -> Job:
-        """Wait for a job's end, at most `timeout` seconds; what it prints from `since` on goes to `each` as it comes."""
+        """Wait for a job's end, at most `timeout` seconds. What it prints from `since` on goes to `each` as it comes, as
+        much as fits a result; the whole is what `output` gives afterwards."""
         loop = asyncio.get_running_loop()
         until, pause = loop.time() + timeout, 0.01
+        given, size, more = 0, -1, False
         while True:
             store, entry = self._find(id)
             job = job_of(entry, store)
-            while each is not None and (data := read_bytes(store.output_of(id), since)):
-                since += len(data)
-                each(data)
-                await asyncio.sleep(0)
-                if loop.time() >= until:
-                    break
+            if each is not None and not more and job.size != size:
+                size = job.size
+                data, more, since = read_page(store.output_of(id), since, self._caps, over=job.over)
+                if len(data) > given:
+                    each(data[given:])
+                    given = len(data)
             if job.over or loop.time() >= until:
                 return job
             await asyncio.sleep(min(pause, max(0.0, until - loop.time())))
@@ -262,7 +264,7 @@ def _drain(own: _Own, pipes: list[int], spool: JobSpool, store: Store, held: byt
     try:
         if held:
             spool.write(held)
-        drain(own.process, pipes, own.tree, spool, entry, grace=LEFT_SECONDS)
+        drain(own.process, pipes, own.tree, spool, entry, store, grace=LEFT_SECONDS)
         entry.closed = own.entry.closed
         own.entry = entry
         with suppress(OSError):  # the session was deleted

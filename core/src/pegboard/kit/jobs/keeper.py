@@ -65,7 +65,7 @@ def main(wanted: Wanted, launch: dict[str, Any]) -> None:
         os.close(fd)
     _report(Report())
     spool = JobSpool(wanted.folder, store.output_of(entry.id), wanted.output)
-    drain(process, fds.values(), tree, spool, entry, grace=GRACE_SECONDS)
+    drain(process, fds.values(), tree, spool, entry, store, grace=GRACE_SECONDS)
     store.write(entry)
     if alive >= 0:
         os.close(alive)

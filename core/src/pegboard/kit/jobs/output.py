@@ -13,7 +13,8 @@ _MOST = 1024 * 1024
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of an output. `since`, `next`: bytes from its beginning, before and after the part. more: there is more now."""
+    """A part of an output. `since`, `next`: bytes from its beginning, before and after the part; one that was asked for
+    from beyond the end begins at the end. more: there is more now."""
 
     text: str
     since: int
@@ -23,18 +24,20 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_piece(path: str, since: int, caps: Caps, *, over: bool) -> Piece:
     """What a file holds from byte `since` on, as much as `caps` take. `over`: nothing is added to it any more."""
+    data, more, since = read_page(path, since, caps, over=over)
+    return Piece(text=data.decode("utf-8", "replace"), since=since, next=since + len(data), more=more)
+
+
+def read_page(path: str, since: int, caps: Caps, *, over: bool) -> tuple[bytes, bool, int]:
+    """The same as bytes; whether there is more; where they begin."""
     data, size = _read(path, since, min(caps.most_bytes(), _MOST))
+    since = min(since, size)
     end = _fits(data, caps)
     last = since + end >= size
     if not (last and over):
         extra = unfinished(data[:end])
         end -= extra if extra < end or last else 0  # at the very end its rest may come; elsewhere there is none
-    return Piece(text=data[:end].decode("utf-8", "replace"), since=since, next=since + end, more=not last)
-
-
-def read_bytes(path: str, since: int) -> bytes:
-    """What a file holds from byte `since` on, at most a mebibyte."""
-    return _read(path, since, _MOST)[0]
+    return data[:end], not last, since
 
 
 def _read(path: str, since: int, most: int) -> tuple[bytes, int]:
@@ -42,7 +45,7 @@ def _read(path: str, since: int, most: int) -> tuple[bytes, int]:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
-        return b"", since
+        return b"", 0
     with open(fd, "rb") as file:
         return os.pread(file.fileno(), most, since), os.fstat(fd).st_size
 

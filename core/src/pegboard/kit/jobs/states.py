@@ -104,7 +104,14 @@ def line_of(job: Job, most: int) -> str:
 
 
 def described(job: Job) -> str:
-    """How it stands, in words."""
+    """How it stands, in words; also that part of what it prints is not kept."""
+    dropped = (
+        f"; of its output the first {job.size:,} bytes are kept, the rest is dropped ({job.cut})" if job.cut else ""
+    )
+    return _stands(job) + dropped
+
+
+def _stands(job: Job) -> str:
     length = f"{job.seconds:.0f} s" if job.seconds >= 10 else f"{job.seconds:.1f} s"
     if job.state == "running":
         return f"running for {length}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pegboard_tools_dev.reading.report import Report, counted, failures_of, total
+from pegboard_tools_dev.reading.report import Report, counted, doubted, failures_of, total
 
 _PYTEST_END = re.compile(r"=* ?(no tests ran|\d[^=]*?) in [\d.]+s(?: \([\d:.]+\))? ?=*")
 _PYTEST_WORDS = frozenset({"passed", "failed", "skipped", "error", "errors", "xfailed", "xpassed", "deselected"})
@@ -25,12 +25,22 @@ def pytest(lines: list[str]) -> Report | None:
     if not ends:
         return Report(passed=None, failed=None, skipped=None, failures=failures)
     counts = counted(ends[-1][1].split(", "))
-    return Report(
-        passed=total(counts, "passed", "xpassed"),
-        failed=total(counts, "failed", "error", "errors"),
-        skipped=total(counts, "skipped", "xfailed"),
-        failures=failures,
+    return _matched(
+        Report(
+            passed=total(counts, "passed", "xpassed"),
+            failed=total(counts, "failed", "error", "errors"),
+            skipped=total(counts, "skipped", "xfailed"),
+            failures=failures,
+        ),
+        sum(line.startswith(("FAILED ", "ERROR ")) for line in summary),  # subtests are counted apart
     )
+
+
+def _matched(report: Report, listed: int) -> Report:
+    """The report, doubted where more failures are listed than it counts: then not all of it is of one run."""
+    if report.failed is None or listed <= report.failed:
+        return report
+    return doubted(report, f"its last summary says {report.failed} failed, and {listed} are listed")
 
 
 def _is_end(said: str) -> bool:
@@ -46,6 +56,8 @@ def _pytest_parts(lines: list[str]) -> tuple[dict[str, list[list[str]]], list[st
     for line in lines:
         if (title := _ruled(line, "=")) is not None:
             part, text = title, None
+            if title == "short test summary info":
+                summary.clear()  # an earlier one was printed by a test
         elif part == "short test summary info":
             summary.append(line)
         elif part in ("FAILURES", "ERRORS"):
@@ -108,13 +120,14 @@ _FIXTURES = ("setUpClass", "tearDownClass", "setUpModule", "tearDownModule")
 _DOUBLE, _SINGLE = "=" * 70, "-" * 70
 
 
-def unittest(lines: list[str]) -> Report | None:
-    """None where it is not unittest's output. Several runs are added up."""
-    ran = [int(found[1]) for line in lines if (found := _RAN.fullmatch(line))]
-    if not ran:
+def unittest(lines: list[str], *, once: bool = False) -> Report | None:
+    """None where it is not unittest's output. Several runs are added up; of one (`once`) the last summary is its own."""
+    ends = [(at, int(found[1])) for at, line in enumerate(lines) if (found := _RAN.fullmatch(line))]
+    if not ends:
         return None
+    ran = [number for _, number in ends[-1:] if once] or [number for _, number in ends]
     counts: dict[str, int] = {}
-    for line in lines:
+    for line in lines[ends[-1][0] :] if once else lines:
         for part in (found[1] or "").split(", ") if (found := _OUTCOME.fullmatch(line)) else ():
             word, _, number = part.partition("=")
             if number.isascii() and number.isdigit() and len(number) < 10:
@@ -125,7 +138,7 @@ def unittest(lines: list[str]) -> Report | None:
     # What is listed is more than tests: each failed subtest, and fixtures of classes and modules.
     fallen = {name.split(" ")[0] for name, _ in texts if not name.split(" ")[0].endswith(_FIXTURES)}
     passed = max(0, sum(ran) - len(fallen) - skipped)
-    return Report(passed=passed, failed=failed, skipped=skipped, failures=failures_of(texts))
+    return _matched(Report(passed=passed, failed=failed, skipped=skipped, failures=failures_of(texts)), len(texts))
 
 
 def _unittest_texts(lines: list[str]) -> Iterator[tuple[str, list[str]]]:

@@ -21,8 +21,14 @@ READERS: dict[str, Callable[[list[str]], Report | None]] = {
 }
 
 
+SPEAKS_ON = {"pytest": "stdout", "unittest": "stderr"}
+"""Where a program prints what is read here. On the other stream tests print."""
+
+
 def read(kind: str, text: str) -> Report:
     """What the output says. A `kind` without a reader of its own (make, npm, whatever is configured) is tried with each."""
     lines = lines_of(text)
+    if kind == "unittest":  # itself, not something that may run it several times
+        return unittest(lines, once=True) or UNKNOWN
     readers = [READERS[kind]] if kind in READERS else READERS.values()
     return next((report for reader in readers if (report := reader(lines)) is not None), UNKNOWN)

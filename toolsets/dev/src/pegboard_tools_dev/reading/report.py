@@ -25,12 +25,13 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What was read. A count is None where the program does not say. failed: also what could not be run. skipped: also
-    what was expected to fail and did."""
+    what was expected to fail and did. doubt: why the counts that were printed are not given."""
 
     passed: int | None
     failed: int | None
     skipped: int | None
     failures: list[Failure]
+    doubt: str = ""
 
     @property
     def counts(self) -> str:
@@ -40,6 +41,22 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 UNKNOWN = Report(passed=None, failed=None, skipped=None, failures=[])
+
+
+def doubted(report: Report, why: str) -> Report:
+    """The report without its counts: what printed them may have been a test."""
+    return Report(passed=None, failed=None, skipped=None, failures=report.failures, doubt=f"no counts: {why}")
+
+
+def matched(report: Report, ended: str) -> Report:
+    """The report of a run that went wrong (`ended`: `exit code 1`), doubted where it says that nothing failed.
+
+    None of nothing is no contradiction: a run without tests ends so, too."""
+    if report.failed != 0 or report.passed == report.skipped == 0:
+        return report
+    return doubted(
+        report, f"its last summary says that none failed ({report.counts or 'no more'}), and it ended with {ended}"
+    )
 
 
 def lines_of(text: str) -> list[str]:
