@@ -6,12 +6,13 @@ A page of docs/sets ends with `<!-- reference: SET ... -->`, the sets it is abou
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 from pegboard.board import Board
@@ -49,8 +50,8 @@ def reference(loaded: Board, name: str) -> Iterator[str]:
         yield f"### Settings: `[{name}]`\n"
         yield from header("key", "takes", "default", "what it does")
         for key in keys_of(name, type(plugin.settings)):
-            default = "" if key.default is None else value(key.default)
-            yield row(f"`{key.name.removeprefix(name + '.')}`", key.wanted, default, key.description)
+            set_to = "" if key.default is None else value(key.default)
+            yield row(f"`{key.name.removeprefix(name + '.')}`", key.wanted, set_to, key.description)
         yield ""
 
 
@@ -62,8 +63,8 @@ def tool_lines(tool: Tool) -> Iterator[str]:
     if tool.parameters["properties"]:
         yield from header("parameter", "takes", "default", "")
         for name, part in tool.parameters["properties"].items():
-            default = "required" if name in required else value(part["default"]) if "default" in part else ""
-            yield row(f"`{name}`", takes(part), default, part.get("description", ""))
+            given = "required" if name in required else default(tool, name, part)
+            yield row(f"`{name}`", takes(part), given, part.get("description", ""))
         yield ""
     aliases = [alias if isinstance(alias, str) else alias[0] for alias in tool.declaration.aliases]
     notes = [f"It {EFFECTS[tool.effect]}" + ("." if tool.declaration.touches is None else ", at most.")]
@@ -71,6 +72,19 @@ def tool_lines(tool: Tool) -> Iterator[str]:
         notes.append(f"Also called {', '.join(f'`{alias}`' for alias in aliases)}.")
     notes.append(f"{tool.wire_size()} bytes of each request.")
     yield " ".join(notes) + "\n"
+
+
+def default(tool: Tool, name: str, part: dict[str, Any]) -> str:
+    """What a parameter is where a call leaves it out. A schema does not say `false`, which each request would pay for;
+    where it depends on a setting, `extra={"default": ...}` of the parameter's Meta tells it."""
+    if "default" in part:
+        return value(part["default"])
+    parameter = inspect.signature(tool.function).parameters[name]
+    if parameter.default is False:
+        return value(False)
+    hint = get_type_hints(tool.function, include_extras=True)[name]
+    told = (one.extra.get("default") for one in get_args(hint) if isinstance(one, msgspec.Meta) and one.extra)
+    return next((str(text) for text in told if text is not None), "")
 
 
 def takes(part: dict[str, Any]) -> str:

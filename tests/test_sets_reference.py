@@ -17,6 +17,14 @@ def test_the_pages_of_the_sets_have_the_reference_that_the_tools_give() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_switch_that_is_left_out_is_not_taken_for_false_where_it_is_true() -> None:
+    """A schema does not say `false`, and what depends on a setting it cannot say: the page does."""
+    page = (ROOT / "docs" / "sets" / "core.md").read_text("utf-8")
+    assert "| `regex` | boolean | `true`, unless `search.grep_default` says otherwise |" in page
+    assert "| `ignore_case` | boolean | `false` |" in page
+    assert "| `overwrite` | boolean | `true` |" in page
+
+
 def test_every_set_of_ours_has_a_page() -> None:
     pages = "\n".join(page.read_text("utf-8") for page in (ROOT / "docs" / "sets").glob("*.md"))
     ours = [entry.name for entry in scan() if entry.own and entry.group == "pegboard.toolsets"]

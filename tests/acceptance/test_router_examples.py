@@ -35,6 +35,10 @@ def filled(offer: ToolOffer, example: str) -> str:
             return BY_FORMAT[parameter["format"]]
         if "enum" in parameter:
             return str(parameter["enum"][-1])
+        if parameter["type"] == "boolean":
+            return "everything"
+        if parameter["type"] == "array" and parameter["items"].get("type") == "object":
+            return "'alpha' with 'beta' and 'gamma' with 'delta'"
         return "3" if parameter["type"] == "integer" else next(texts)
 
     return re.sub(r"\{(\w+)\}", value, example)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import signal
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pegboard.editlock import EditLock, lock_folder
 
 KEYS = ["session", "undo", "undoes", "call", "tool", "redone", "files", "error", "reason", "in_the_way"]
 ENTRY = ["session", "id", "tool", "summary", "undoes", "state", "why", "when", "files", "in_the_way"]
@@ -33,7 +38,10 @@ def test_undo_goes_back_call_by_call_and_forward_again(cli: Any) -> None:
         ("s1", "c1", "ready"),
     ]
     done = cli("undo")
-    assert (done.code, done.out) == (0, "Undid c1 (write_file) of session s2: 1 file\n  removed new/n.txt -1\n")
+    assert (done.code, done.out) == (
+        0,
+        "Undid c1 (write_file) of session s2: 1 file\n  removed new/n.txt -1\n  (undo u1 takes this back)\n",
+    )
     assert not (cli.root / "new").exists(), "nor the folder that was made for it"
     document = cli("undo", "--json").json
     assert list(document) == KEYS
@@ -116,12 +124,18 @@ def test_chat_undoes_lists_and_tells_the_model(cli: Any) -> None:
     lines = ["poke it", "/undo list", "/undo", "/undo", "/undo c9", "and now?"]
     done = cli("chat", "--yes", "--session", "s1", stdin="".join(f"{line}\n" for line in lines))
     assert "c1    poke" in done.out and "can be undone" in done.out
-    assert "Undid c1 (poke): 1 file\n  restored a.txt" in done.out
+    shown = re.search(
+        r"Undid c1 \(poke\): 1 file\n  restored a\.txt.*\n  \(undo (u[0-9a-f]+) takes this back\)", done.out
+    )
+    assert shown, done.out
     assert "! nothing to undo" in done.err and "! no c9 of this session changed files" in done.err
     assert (cli.root / "a.txt").read_text() == "mine" and "I see" in done.out
     heard = cli.heard()
     told = next(number for number, text in enumerate(heard) if text.startswith("The person undid c1 (poke)."))
     assert heard[told + 1] == "and now?"
+    again = cli("undo", shown[1])  # the name that /undo gave, in the words of `pegboard undo`
+    assert again.code == 0 and again.out.startswith(f"Made c1 (poke) again, by undoing {shown[1]} of session ")
+    assert again.out.endswith("  (undo u2 takes this back)\n")
 
 
 def test_completion_offers_sessions_and_calls(cli: Any) -> None:
@@ -136,3 +150,19 @@ def test_completion_offers_sessions_and_calls(cli: Any) -> None:
 
     assert asked("undo", "--session") == ["s1"]
     assert asked("undo", "--call") == ["u1", "c1"] and asked("undo") == ["u1", "c1"]
+
+
+def test_ctrl_c_says_one_thing_of_a_call_that_changes_several_files(cli: Any) -> None:
+    for name in ("a.txt", "b.txt"):
+        (cli.root / name).write_text("old\n")
+    state = cli.home / ".local/state/pegboard"
+    with EditLock(lock_folder(state), os.path.realpath(cli.root)):
+        process = cli.start("tool", "delete_files", 'paths:=["a.txt", "b.txt"]', "--yes", "--json", "--session", "s1")
+        while not (state / "sessions/s1/events.jsonl").exists() or "call_started" not in cli.log("s1"):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert json.loads(out)["text"] == "Error: The user interrupted this call. Nothing was changed."
+    assert (cli.root / "a.txt").exists() and (cli.root / "b.txt").exists()

@@ -23,8 +23,6 @@ from pegboard.road import Road
 from pegboard.session import Session
 from pegboard.wire import clean
 
-LOOP = "pegboard"
-"""Who a prompt is by that the loop itself says to the model."""
 BREAKS = 2
 """Broken replies in a row after which the turn goes on; at the next it ends."""
 
@@ -161,7 +159,7 @@ class Asking:
 
     def tell(self, text: str) -> None:
         """Say something to the model."""
-        self._session.append(events.Prompt(turn=self._turn, text=text, by=LOOP))
+        self._session.append(events.Prompt(turn=self._turn, text=text, by=events.LOOP))
 
     def note(self, text: str) -> None:
         """Say something to the person."""

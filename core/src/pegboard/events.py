@@ -27,6 +27,8 @@ import msgspec
 from pegboard.blocks import AnyBlock
 from pegboard.calls import BlockName, Decision, OutcomeName, Touch, Why
 
+LOOP = "pegboard"
+"""Who a prompt is by that the loop itself says to the model."""
 Status: TypeAlias = Literal["done", "asked_back", "stopped", "error", "interrupted"]
 
 
@@ -52,7 +54,7 @@ class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
 
 
 class Prompt(Event, frozen=True, kw_only=True, gc=False):
-    """What was asked of the agent. `by`: person, program, plugin:NAME, or pegboard: said to the model by the loop."""
+    """What was asked of the agent. `by`: person, program, plugin:NAME, or `LOOP`: said to the model by the loop itself."""
 
     text: str
     by: str = "person"

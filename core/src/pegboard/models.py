@@ -67,10 +67,12 @@ class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
 class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the history a request carries.
 
-    role user: text. role assistant: text, thinking, calls, provider_data. role tool: reply."""
+    role user: text, and `by` whom it was said, as `events.Prompt` has it; what is by `events.LOOP` is no request.
+    role assistant: text, thinking, calls, provider_data. role tool: reply."""
 
     role: Literal["user", "assistant", "tool"]
     text: str = ""
+    by: str = "person"
     thinking: str = ""
     calls: list[WireCall] = []
     reply: ToolReply | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from pegboard import events, port
-from pegboard.asking import LOOP, Asking, Loop
+from pegboard.asking import Asking, Loop
 from pegboard.calls import Call
 from pegboard.errors import ModelError, PegboardError, SessionError
 from pegboard.events import Status, TurnEnded, WireCall
@@ -79,7 +79,7 @@ class Turn:
     def _undone(self) -> list[events.Prompt]:
         """What the model should know of files that it believes changed. Once is enough: the fold forgets it then."""
         undone, self._session.fold.undone = self._session.fold.undone, []
-        return [events.Prompt(turn=self.number, text=clean(told(undone)), by=LOOP)] if undone else []
+        return [events.Prompt(turn=self.number, text=clean(told(undone)), by=events.LOOP)] if undone else []
 
     def _notice(self) -> str | None:
         """What the model should know of turns before this one that did not come to their end (decision 47)."""

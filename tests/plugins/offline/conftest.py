@@ -76,6 +76,12 @@ def held_out() -> list[Row]:
 
 
 @pytest.fixture(scope="session")
+def newcomer() -> list[Row]:
+    """What somebody would type who has just installed every set. `arguments`: all of them, where they were thought of."""
+    return rows(HERE / "newcomer.jsonl")
+
+
+@pytest.fixture(scope="session")
 def chosen_right() -> Callable[[Choice, Row], bool]:
     """Whether a choice is the shared row's."""
 

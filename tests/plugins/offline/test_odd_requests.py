@@ -105,11 +105,26 @@ def test_chit_chat_runs_nothing(request_, everything):
         "run away",
         "make it faster",
         "delete it",
+        "delete the branch x",
+        "delete the old files",
+        "commit everything as it was",
+        "commit with the message fix it and push",
+        "commit with the message fix it. no wait",
+        "commit with the message fix it fails",
+        "commit with the message 'fix it' is broken",
+        "who would you stage a.txt",
+        "create a branch called x lol",
+        "create a branch called x if the tests pass",
+        "create a branch called it",
+        "push this",
+        "run the tests in parallel",
+        "replace 'a' with 'b' and 'c' in a.txt",
+        "replace 'a' with 'b' in a.txt and 'c' with 'd' in b.txt",
         "wipe src",
     ],
 )
-def test_what_is_unclear_or_not_meant_changes_nothing(request_, everything, core):
-    for offers in (everything, core):
+def test_what_is_unclear_or_not_meant_changes_nothing(request_, installed, everything, core):
+    for offers in (installed, everything, core):
         plan = Router().plan(request_, offers)
         assert not plan.acts, plan.choices
 

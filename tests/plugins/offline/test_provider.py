@@ -147,6 +147,32 @@ async def test_an_earlier_turn_leaves_nothing_behind(offline, core):
     assert again.arguments == {"path": "b.txt"} and again.id != call.id
 
 
+def notice(text: str) -> ChatMessage:
+    return ChatMessage(role="user", text=text, by="pegboard")
+
+
+async def test_what_the_loop_tells_the_model_is_no_request(offline, core):
+    """Of jobs that ended, of what was undone, of a turn that was interrupted: before the request, behind it, and between."""
+    ask = said("read a.txt and then search for TODO in src")
+    messages = [notice("The person undid c1: read b.txt again."), ask, notice("Of what ran in the background: j1")]
+    _, (call,), _ = await replied(offline, core, *messages)
+    assert (call.name, call.arguments) == ("read_file", {"path": "a.txt"})
+    messages += [*called(call, "text"), notice("The person undid c2.")]
+    _, (call,), _ = await replied(offline, core, *messages)
+    assert call.name == "grep"
+    text, calls, _ = await replied(offline, core, *messages, *called(call, "none"))
+    assert calls == [] and text
+
+
+async def test_a_text_that_was_asked_for_completes_the_request_past_a_notice(offline, core):
+    first = said("Write a python file fib.py with a fibonacci function")
+    text, _, end = await replied(offline, core, first)
+    asked = ChatMessage(role="assistant", text=text, provider_data=end.provider_data)
+    given = said("```python\nx\n```")
+    _, (call,), _ = await replied(offline, core, first, asked, notice("The person undid c1."), given)
+    assert call.arguments == {"path": "fib.py", "content": "x"}
+
+
 async def test_without_messages_or_tools_it_says_what_it_is(offline, core):
     text, calls, _ = await replied(offline, core)
     assert calls == [] and "router" in text

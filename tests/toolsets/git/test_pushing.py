@@ -43,6 +43,31 @@ def test_a_push_that_is_refused_changes_nothing_and_passes_the_reason_on(
     assert "The remote was not changed." in record.text and git(remote, "rev-parse", "main") == before
 
 
+def test_what_could_not_be_shown_is_not_pushed(tools: Any, repo: Path, remote: Path, git: Git) -> None:
+    broken = repo / ".git" / "refs" / "remotes" / "origin" / "gone"
+    broken.write_text("1" * 40 + "\n")  # nobody can say what the remote has
+    git(repo, "checkout", "-q", "-b", "topic")
+    before = git(remote, "for-each-ref")
+
+    record = tools.asked("git_push", broken.unlink, branch="topic")[1]
+
+    assert record.outcome == "error" and "could not be shown, so it was not done" in record.text
+    assert git(remote, "for-each-ref") == before
+    assert tools.asked("git_push", branch="topic")[1].outcome == "ok"
+
+
+def test_the_commit_that_was_shown_is_the_one_pushed(tools: Any, repo: Path, remote: Path, git: Git) -> None:
+    before = git(remote, "for-each-ref")
+    meanwhile = {
+        "main": lambda: git(repo, "commit", "-q", "--allow-empty", "-m", "third"),
+        "the address": lambda: git(repo, "config", "remote.origin.pushurl", "/nowhere"),
+    }
+    for what, happens in meanwhile.items():
+        record = tools.asked("git_push", happens)[1]
+        assert record.outcome == "error" and "while you were asked" in record.text, what
+    assert git(remote, "for-each-ref") == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -97,7 +97,7 @@ class Fold:
     def _prompt(self, event: Prompt) -> None:
         if self._waiting:
             self._close_waiting()
-        self.messages.append(ChatMessage(role="user", text=event.text))
+        self.messages.append(ChatMessage(role="user", text=event.text, by=event.by))
 
     def _message(self, event: Message) -> None:
         if self._waiting:

@@ -44,10 +44,11 @@ def list_lines(entries: Sequence[Entry], *, width: int | None, sessions: bool = 
 
 
 def undone_lines(event: Undone, styles: Styles, session: str | None = None) -> list[str]:
-    """What was undone, a line a file."""
+    """What was undone, a line a file, and the name by which it can be undone itself."""
     where = f" of session {visible(session)}" if session else ""
     count = "1 file" if len(event.files) == 1 else f"{len(event.files)} files"
-    return [f"{_heading(event)}{where}: {count}", *(f"  {_file(file, styles)}" for file in event.files)]
+    back = styles.dim(visible(f"  (undo {event.id} takes this back)"))
+    return [f"{_heading(event)}{where}: {count}", *(f"  {_file(file, styles)}" for file in event.files), back]
 
 
 def undone_line(event: Undone) -> str:

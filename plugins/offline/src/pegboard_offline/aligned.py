@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pegboard_offline.entities import Reading
 
+_NAMED = frozenset({"called", "named"})
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -28,7 +29,12 @@ def _blanked(reading: Reading) -> str:
 
 @lru_cache(maxsize=512)
 def _literals(example: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[\w']+", _SLOT.sub(" ", example).lower()))
+    return frozenset(re.findall(r"[\w']+", _SLOT.sub(" ", example).lower())) - _NAMED
+
+
+def _word(word: str) -> str:
+    """A word of an example as a pattern: whether a thing is "called" so or "named" so is all one."""
+    return f"(?:{'|'.join(sorted(_NAMED))})" if word.lower() in _NAMED else re.escape(word)
 
 
 @lru_cache(maxsize=512)
@@ -36,5 +42,5 @@ def _pattern(example: str) -> re.Pattern[str]:
     parts = _SLOT.split(example.rstrip(" ?.!"))
     pieces = []
     for at, part in enumerate(parts):
-        pieces.append(rf"(?P<s{at // 2}>\S.*?)" if at % 2 else r"\s+".join(map(re.escape, re.split(r"\s+", part))))
+        pieces.append(rf"(?P<s{at // 2}>\S.*?)" if at % 2 else r"\s+".join(map(_word, re.split(r"\s+", part))))
     return re.compile(r"\s*" + "".join(pieces) + r"[\s?.!]*", re.I | re.S)

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from pegboard_offline.lexicon import NEUTRAL, STOP, known
 from pegboard_offline.names import DOMAINS, EXTENSIONS, FILE_NAMES, FOLDERS, LANGUAGES, NOT_PATHS, PRODUCTS
+from pegboard_offline.quotes import quoted
 from pegboard_offline.words import Word, words_of
 
 Kind: TypeAlias = Literal["quoted", "code", "url", "file", "folder", "glob", "ext", "rev", "ident", "number"]
@@ -71,16 +72,6 @@ class Tree:
 _FENCE = re.compile(r"```[^\n`]*\n(?P<a>.*?)\n?```", re.S)
 _CODE = re.compile(r"`(?P<a>[^`\n]+)`")
 _URL = re.compile(r"\b(?P<a>(?:https?|ftp)://[^\s<>\"'`]+)", re.I)
-_QUOTES = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\"(?P<a>[^\"\n]*)\"",
-        r"“(?P<a>[^”\n]*)”",
-        r"«\s?(?P<a>[^»\n]*?)\s?»",
-        r"‘(?P<a>[^’\n]*)’(?!\w)",
-        r"(?<![\w'])'(?P<a>[^'\n]*(?:'\w[^'\n]*)*)'(?!\w)",
-    )
-)
 _CHUNK = re.compile(r"\S+")
 _REV = re.compile(
     r"HEAD(?:[~^]\d*)*|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}|v\d+(?:\.\d+)+(?:-?(?:rc|a|b|alpha|beta)\.?\d*)?"
@@ -117,7 +108,7 @@ def read(text: str, tree: Tree) -> Reading:
     """Read one request (or one step of it)."""
     taken: list[Entity] = []
     bare = text
-    for pattern, kind in ((_FENCE, "code"), (_CODE, "code"), (_URL, "url"), *((quote, "quoted") for quote in _QUOTES)):
+    for pattern, kind in ((_FENCE, "code"), (_CODE, "code"), (_URL, "url")):
         for match in list(pattern.finditer(bare)):
             value = match["a"]
             end = match.end()
@@ -126,6 +117,10 @@ def read(text: str, tree: Tree) -> Reading:
                 end = match.start("a") + len(value)
             taken.append(_literal(kind, value, match.start(), end, bare, tree))  # type: ignore[arg-type]
             bare = bare[: match.start()] + " " * (end - match.start()) + bare[end:]
+    for value, start, end in quoted(bare, text):
+        taken = [e for e in taken if not start <= e.start < end]  # an address inside a quoted text is text
+        taken.append(_literal("quoted", value, start, end, bare, tree))
+        bare = bare[:start] + " " * (end - start) + bare[end:]
     shouting = text.isupper()
     lookups = 0
     for match in list(_CHUNK.finditer(bare)):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from pegboard_offline import aligned, targets, texts
+from pegboard_offline import aligned, targets, texts, unmarked
 from pegboard_offline.commands import command, whole
 from pegboard_offline.entities import Entity, Kind, Reading, Tree
 from pegboard_offline.filled import Filled
-from pegboard_offline.lexicon import is_act, lemma
+from pegboard_offline.lexicon import STOP, SWEEPING, is_act, lemma
+from pegboard_offline.pairs import forms, pairs
 from pegboard_offline.places import fill_folder, fill_listing, fill_place, folders
 from pegboard_offline.profile import Profile, Slot, Takes
 from pegboard_offline.windows import fill_window
@@ -40,6 +41,8 @@ def fill(tool: Profile, reading: Reading, tree: Tree, lists: bool = True) -> Fil
         fill_window(tool, reading, filled)
     for slot in (slot for slot in tool.slots if not slot.required and slot.name not in filled.arguments):
         _fill_optional(tool, slot, reading, tree, filled)
+    if not (filled.arguments or filled.missing) and tool.examples and all(one.slots for one in tool.examples):
+        filled.missing.append(tool.examples[0].slots[0][0])  # it may go without any argument, but nobody asks for that
     if tool.nature == "search" and not tool.special and not filled.missing:
         fill_place(tool, reading, filled)
     return filled
@@ -49,57 +52,97 @@ def _by_example(tool: Profile, reading: Reading, tree: Tree) -> Filled | None:
     """The arguments of a request that is one of the tool's own examples, each slot holding what it takes."""
     if tool.nature in ("write", "replace"):
         return None
-    for example in tool.examples:
-        spans = aligned.slots(example.text, reading)
+    for example in (*(example.text for example in tool.examples), *forms(tool)):
+        spans = aligned.slots(example, reading)
         if spans is None:
             continue
         filled = Filled(exact=True)
         for slot in tool.slots:
-            if slot.name in spans and not _fill_span(slot, *spans[slot.name], reading, tree, filled):
+            if slot.name in spans and not _fill_span(tool, slot, example, spans[slot.name], reading, tree, filled):
                 break
         else:
+            _fill_verb(tool, example, filled)
             if all(slot.name in filled.arguments for slot in tool.required):
                 return filled
     return None
 
 
-def _fill_span(slot: Slot, start: int, end: int, reading: Reading, tree: Tree, filled: Filled) -> bool:
+def _fill_verb(tool: Profile, example: str, filled: Filled) -> None:
+    """An enumeration that has the example's own verb among its values: "post {body} to {url}"."""
+    verb = example.split()[0].lower()
+    for slot in tool.slots_for("choice"):
+        value = next((fixed for fixed in slot.fixed if fixed.lower() == verb != str(slot.default).lower()), None)
+        if value is not None and slot.name not in filled.arguments:
+            filled.put(slot, value, (0, 0))
+
+
+def _fill_span(
+    tool: Profile, slot: Slot, example: str, span: tuple[int, int], reading: Reading, tree: Tree, filled: Filled
+) -> bool:
     """Fill a parameter with one part of the request, if that can only be what it takes."""
+    start, end = span
     inside = [e for e in reading.entities if start <= e.start and e.end <= end]
     text, marked = texts.literal(reading, start, end)
+    value: str | int | list[str] | list[dict[str, str]] | None = None
     match slot.takes:
         case "read" | "edit" | "list" | "net" | "revision":
-            between = re.sub(r"\s|,|\band\b", "", reading.bare[start:end])
-            kinds = ("file", "folder", "glob") if slot.takes in ("read", "edit", "list") else _ENTITY_FOR[slot.takes]
-            if (
-                between
-                or not inside
-                or any(e.kind not in kinds[:2] for e in inside)
-                or (len(inside) > 1 and not slot.many)
-                or (slot.takes == "read" and slot.required and any(tree.kind(e.text) == "folder" for e in inside))
-            ):
-                return False
-            return filled.take(slot, inside) and slot.name in filled.arguments
+            paths = slot.takes in ("read", "edit", "list")
+            if paths and not inside and (tree.kind(text) or unmarked.path(tool, slot, example, text)):
+                inside = [Entity("file", text, *_stripped(reading.text, span))]
+            return _fill_named(tool, slot, inside, reading, span, tree, filled)
         case "run":
-            value: str | int | None = whole(reading, start, end)
+            value = whole(reading, start, end)
         case "number":
             value = int(text[:9]) if re.fullmatch(r"\d+", text) else None
         case "choice":
-            value = text if text in slot.fixed else None
+            value = next((fixed for fixed in slot.fixed if fixed.lower() == text.lower()), None)
+        case "flag":
+            value = True if unmarked.everything(text) else None
         case "regex":
             value = targets.escaped(inside[0].text if inside else text) if marked or len(inside) == 1 else None
         case "glob":
             found = targets.file_names(reading) if [e.kind for e in inside] in (["glob"], ["file"]) else None
             value = text if marked else found.value if found else None
+        case "text" if marked or [e.kind for e in inside] == ["rev"]:
+            value = text
         case "text":
-            value = text if marked or [e.kind for e in inside] == ["rev"] else None
+            value = unmarked.text(tool, slot, example, reading, start, end)
         case _:
-            value = None
+            value = pairs(slot, reading, start, end)
     if value is None:
         return False
-    filled.put(slot, value, (start, end))
+    filled.put(slot, value, span)
     filled.used += inside
     return slot.name in filled.arguments
+
+
+def _stripped(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    given = text[slice(*span)]
+    return span[0] + len(given) - len(given.lstrip()), span[1] - len(given) + len(given.rstrip())
+
+
+def _fill_named(
+    tool: Profile,
+    slot: Slot,
+    inside: list[Entity],
+    reading: Reading,
+    span: tuple[int, int],
+    tree: Tree,
+    filled: Filled,
+) -> bool:
+    """Fill a parameter with the files, folders, addresses or revisions that a part of the request names, and only them."""
+    between = reading.bare
+    for entity in inside:
+        between = between[: entity.start] + " " * (entity.end - entity.start) + between[entity.end :]
+    if re.sub(r"\s|,|\band\b", "", between[slice(*span)]) or not inside:
+        return False
+    kinds = ("file", "folder") if slot.takes in ("read", "edit", "list") else _ENTITY_FOR[slot.takes]
+    if any(e.kind not in kinds for e in inside) or (len(inside) > 1 and not slot.many):
+        return False
+    reads = slot.takes == "read" and slot.required and tool.offer.effect == "read_only"
+    if reads and any(tree.kind(e.text) == "folder" for e in inside):
+        return False
+    return filled.take(slot, inside) and slot.name in filled.arguments
 
 
 def _fill_slot(tool: Profile, slot: Slot, reading: Reading, tree: Tree, filled: Filled) -> bool:
@@ -211,22 +254,35 @@ def _fill_text(tool: Profile, slot: Slot, reading: Reading, filled: Filled) -> b
         _fill_choice(tool, slot, reading, filled)
         return slot.name in filled.arguments
     revisions = filled.unused(reading, "rev")
-    if revisions and _vcs(tool):
+    if revisions and tool.of_commits:
         return filled.take(slot, revisions)
-    if _vcs(tool):
+    if tool.of_commits:
         return False
     for example in tool.examples:
         span = _aligned(example.text, slot.name, reading)
         if span:
-            value, _ = texts.literal(reading, *span)
-            if value:
+            value, marked = texts.literal(reading, *span)
+            named = _listed(slot, reading, span)
+            if named and filled.take(slot, named):
+                return True
+            if value and (marked or tool.offer.effect == "read_only" or _named_alone(reading, *span)):
                 filled.put(slot, value, span, 0.9)
                 return True
     return filled.take(slot, filled.unused(reading, "quoted", "code"))
 
 
-def _vcs(tool: Profile) -> bool:
-    return any(tool.own[topic] for topic in ("commit", "git", "branch", "blame"))
+def _listed(slot: Slot, reading: Reading, span: tuple[int, int]) -> list[Entity]:
+    """What a part of a request names, where that is several things and nothing else, for a list."""
+    inside = [e for e in reading.entities if span[0] <= e.start and e.end <= span[1]]
+    alone = slot.many and len(inside) > 1 and not re.sub(r"\s|,|\band\b", "", reading.bare[slice(*span)])
+    return inside if alone else []
+
+
+def _named_alone(reading: Reading, start: int, end: int) -> bool:
+    """Whether a span holds one word, or nothing but what the request names: no "the branch x"."""
+    words = reading.text[start:end].lower().split()
+    named = not re.sub(r"\s|,|\band\b", "", reading.bare[start:end])
+    return named or (len(words) == 1 and words[0] not in STOP | SWEEPING)
 
 
 def _aligned(example: str, name: str, reading: Reading) -> tuple[int, int] | None:

@@ -87,6 +87,9 @@ SWEEPING = bag(
 )
 """Words that reach beyond what is named. No change is made on them."""
 
+POINTING = bag("this that it one")
+"""Words that, at the end of an order, stand for something that was not named."""
+
 PARTS = bag(
     """line lines word words comment comments function functions method methods class classes variable variables string
     strings section paragraph sentence header docstring docstrings statement statements import imports part half row

@@ -51,6 +51,7 @@ _TAKEN_BACK = re.compile(
     re.I,
 )
 _HABIT = re.compile(r"^\W*(?:i|we)\s+(?:really\s+|just\s+)?(?:like|love|have|had|hope|wish)\s+to\b", re.I)
+_WONDERS = re.compile(r"\W*(?:who|when|where|what|which)\b.*\b(?:would|did|should)\b", re.I | re.S)
 
 NEGATED = 'I read a "not" in that, and would rather not guess what remains to be done.'
 TAKEN_BACK = "That sounds taken back, or not meant; nothing was done."
@@ -66,14 +67,17 @@ def taken_back(text: str) -> bool:
 
 def no_order(tool: Profile, filled: Filled, rest: list[Word], reading: Reading, said: str) -> str:
     """Why a request that would change something is no plain order, or nothing. said: the request as it was put."""
-    if _TAKEN_BACK.search(_literals_out(said)):
-        return TAKEN_BACK
     before, after = _around(reading, said)
+    doubtful = f"{before} {after}" if filled.exact else said  # in "wait for the job" the "wait" takes nothing back
+    if _TAKEN_BACK.search(_literals_out(doubtful)):
+        return TAKEN_BACK
     inner = _without(reading.bare, filled.spans)
     if _FAILED.search(inner) and not tool.special:
         return NO_ORDER
-    if _NOT.search(inner) or _NOT.search(_literals_out(after)) or _NOT.search(_refusing(before)):
+    if (_NOT.search(inner) and not filled.exact) or _NOT.search(_literals_out(after)) or _NOT.search(_refusing(before)):
         return NEGATED
+    if _WONDERS.match(reading.text) and not filled.exact:
+        return NO_ORDER
     if _HABIT.search(said) or re.search(r"\bwhy\b|\bhow\b", before, re.I):
         return NO_ORDER
     odd = [word for word in _words(before) + _words(after) if word not in _POLITE and word not in _ORDERS]

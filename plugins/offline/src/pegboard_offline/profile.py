@@ -66,6 +66,11 @@ class Profile:
     acts: frozenset[str]
     words: frozenset[str]
 
+    @property
+    def of_commits(self) -> bool:
+        """Whether its examples speak of commits and branches."""
+        return any(self.own[topic] for topic in ("commit", "git", "branch", "blame"))
+
     def slots_for(self, *takes: Takes) -> list[Slot]:
         """The parameters that take one of these."""
         return [slot for slot in self.slots if slot.takes in takes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
-from pegboard.events import WireCall
+from pegboard.events import LOOP, WireCall
 from pegboard.models import (
     CallPart,
     ChatMessage,
@@ -76,12 +76,13 @@ class OfflineProvider:
 
 
 def _turn(messages: Sequence[ChatMessage]) -> tuple[str, list[ToolReply]]:
-    """The request being served, and the results it has had so far."""
-    last = max((at for at, message in enumerate(messages) if message.role == "user"), default=None)
+    """The request being served, and the results it has had so far. What the loop tells the model is no request."""
+    heard = [message for message in messages if message.role != "user" or message.by != LOOP]
+    last = max((at for at, message in enumerate(heard) if message.role == "user"), default=None)
     if last is None:
         return "", []
-    replies = [message.reply for message in messages[last + 1 :] if message.reply is not None]
-    return _continued(messages[:last], messages[last].text), replies
+    replies = [message.reply for message in heard[last + 1 :] if message.reply is not None]
+    return _continued(heard[:last], heard[last].text), replies
 
 
 def _continued(before: Sequence[ChatMessage], text: str) -> str:

@@ -18,7 +18,7 @@ from pegboard_offline.bags import bag
 from pegboard_offline.commands import unclear
 from pegboard_offline.doubts import doubt, hedged, plain, uncounted, wants_help
 from pegboard_offline.entities import Entity, Reading, Tree, read
-from pegboard_offline.lexicon import STOP, SWEEPING, is_world_act
+from pegboard_offline.lexicon import POINTING, STOP, SWEEPING, is_world_act
 from pegboard_offline.orders import no_order, taken_back
 from pegboard_offline.profile import Profile, profile
 from pegboard_offline.score import BEST, Scored, ranked
@@ -188,6 +188,9 @@ def _objection(best: Scored, candidates: list[Scored], reading: Reading, request
         return ""
     swept = next((word.text for word in best.rest if word.text.lower() in SWEEPING), None)
     changes = any(is_world_act(concept) and concept != "run" for concept in reading.concepts)
+    last = best.rest[-1].text if best.rest else ""
+    if changes and not swept and not best.filled.arguments and last.lower() in POINTING:
+        swept = last  # "push this"
     if changes and swept and best.tool.nature != "run":
         return f"I do not know what {swept!r} covers."
     if changes and best.tool.special and (odd := _beside_the_point(best)):

@@ -48,9 +48,13 @@ def ranked(tools: Iterable[Profile], reading: Reading, tree: Tree) -> list[Score
     lists = any(tool.nature == "list" and not tool.special for tool in tools)
     about = {*reading.concepts, *(f"w:{word.lemma}" for word in reading.words if not word.known)}
     about |= {"commit"} if reading.of("rev") else set()
-    found = [_scored(tool, reading, tree, lists) for tool in tools if not tool.special or about & tool.own.keys()]
+    found = [
+        one
+        for tool in tools
+        if (one := _scored(tool, reading, tree, lists)).filled.exact or not tool.special or about & tool.own.keys()
+    ]
     for one in found:
-        if one.tool.special and _is_a_command(found, one.tool):
+        if one.tool.special and not one.filled.exact and _is_a_command(found, one.tool):
             one.score -= 2
     return sorted(found, key=lambda one: -one.score)
 
@@ -73,6 +77,8 @@ def _scored(tool: Profile, reading: Reading, tree: Tree, lists: bool) -> Scored:
         score -= sum(1.2 if word.known else 2.5 for word in loose)
     unfit = _forbidden(tool, asked, words, filled) or _no_such_deed(tool, asked, reading, filled, left)
     unfit = unfit or _only_shown(tool, asked, reading, words, filled) or (tool.nature != "run" and shell_line(reading))
+    if tool.special and tool.offer.effect != "read_only" and left:
+        score -= 1.0  # it will not be acted on; another tool may know what to do with all of it
     if (tool.special and (own < OWN or _of_other_parts(tool, words))) or unfit:
         score -= 5
     return Scored(tool, filled, score, words, loose, left)

@@ -66,8 +66,10 @@ async def _preview_commit(arguments: Any, ctx: Context) -> list[Block]:
 
 
 async def _preview_push(arguments: Any, ctx: Context) -> list[Block]:
+    from pegboard_tools_git.held import begin
     from pegboard_tools_git.pushing import preview_push
 
+    begin(ctx)
     async with looking(ctx) as git:
         return await preview_push(git, arguments.remote, arguments.branch, arguments.set_upstream)
 
@@ -123,8 +125,11 @@ async def git_add(
     timeout=SECONDS,
     examples=[
         "git commit {message}",
+        "git commit -m {message}",
         "commit with the message {message}",
         "commit the staged changes as {message}",
+        "commit {all} as {message}",
+        "commit {all} with the message {message}",
         "make a commit {message}",
     ],
 )
@@ -185,9 +190,13 @@ async def git_push(
     timeout=SECONDS,
     examples=[
         "git branch {name}",
+        "create branch {name}",
         "create a branch called {name}",
+        "create a branch called {name} from {start}",
         "create the branch {name} at {start}",
+        "make a branch called {name}",
         "make a new branch {name}",
+        "make a new branch called {name}",
     ],
 )
 async def git_branch_create(

@@ -161,6 +161,11 @@ def _served(top: str, url: str) -> list[str]:
     return places
 
 
+def _noted(plan: _Plan) -> dict[str, str]:
+    """What a person agrees to in a push, under the names by which an error tells of it."""
+    return {"the branch": plan.ref, "the commit": plan.hash, "where it goes": "\n".join(plan.urls)}
+
+
 async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -> list[Block]:
     """Which ref moves from where to where, and the commits that go."""
     plan = await _plan(git, remote, branch)
@@ -181,6 +186,7 @@ async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -
     blocks: list[Block] = [Text(title="would be pushed", text="\n".join(lines))]
     if set_upstream:
         blocks.append(Note(text=f"{plan.branch} will follow {remote}/{plan.branch}"))
+    git.ctx.workspace.notes.update(_noted(plan))  # last: what fails before it has shown nothing (`check_begun`)
     return blocks
 
 
@@ -188,7 +194,13 @@ async def push(git: Git, remote: str, branch: str, set_upstream: bool) -> Result
     """Push one branch under its own name."""
     async with git.ctx.commit() as files:
         files.check_shown()
-        plan = await _plan(git, remote, branch)
+        plan = await _plan(
+            git, remote, branch
+        )  # first: what is wrong with the push says more than that it was not shown
+        check_begun(files, "the commit")
+        for what, now in _noted(plan).items():
+            if files.noted.get(what, now) != now:
+                raise changed_error(what)
         options = ["--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"]
         protocols = ":".join(_protocols(git))
         done = await git.run("push", *options, "--", remote, f"{plan.hash}:{plan.ref}", protocols=protocols)
