@@ -159,6 +159,10 @@ def test_the_refusal_says_how_a_person_opens_it() -> None:
         Refused, match=r"Nothing was requested there\.$"
     ):  # naming the host would not open this, or must not
         Network(["169.254.169.254"]).dial("http://metadata.example/", policy)
+    with pytest.raises(
+        Refused, match=r'allow_hosts = \["169\.254\.169\.254:80"\]\. What answers there may hand out cred'
+    ):
+        Network().dial("http://169.254.169.254/", policy)
 
 
 def test_the_platforms_resolver_is_asked_in_the_platforms_order() -> None:

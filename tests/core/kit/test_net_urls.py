@@ -99,7 +99,7 @@ def test_what_could_be_read_in_two_ways_is_refused(url: str, reason: str) -> Non
 
 def test_a_host_without_its_scheme_is_told_what_is_missing() -> None:
     for url in ("localhost:8000", "docs.example:8443/a"):
-        with pytest.raises(Refused, match=r"Write http:// or https:// in front of it\.$"):
+        with pytest.raises(Refused, match=r"does not begin with http.*Add http:// in front of it\.$"):
             parse(url)
 
 

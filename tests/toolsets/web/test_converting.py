@@ -41,6 +41,11 @@ RUSSIAN = "Это русский текст, который нужно расп�
         ("utf-8-sig", "windows-1251", RUSSIAN),  # a mark is believed first
         ("utf-16", "utf-8", JAPANESE),
         ("utf-16-le", "utf-16le", JAPANESE),
+        ("utf-8", "utf-16", "<html><p>hello</p></html>"),  # declared wrong: UTF-16 would have zero bytes
+        ("utf-8", "utf-16be", f"<p>{JAPANESE}" * 300),
+        ("cp1252", "utf-16le", f"<p>{FRENCH}"),
+        ("utf-16-le", "utf-16", "あいうえおかきくけこ"),  # it would pass for ASCII
+        ("utf-16-le", "utf-16", f"<p>{JAPANESE}"),
         ("utf-16-be", None, "hello, this is a page without a mark"),
         ("shift_jis", "Shift_JIS", JAPANESE),
         ("shift_jis", None, JAPANESE),
@@ -148,14 +153,84 @@ def test_golden_pages(page: Path) -> None:
     assert text + "\n" == page.with_suffix(".txt").read_text("utf-8")
 
 
-def test_a_page_of_links_keeps_its_links_and_a_short_page_all_its_words() -> None:
-    """trafilatura alone drops both: this is what the fallback is for."""
-    links = "".join(f"<li><a href='part{n}'>Part {n}</a></li>" for n in range(30))
-    text = markdown(f"<html><body><ul>{links}</ul></body></html>", URL)[1]
-    assert all(f"[Part {n}](https://docs.example/kettle/part{n})" in text for n in range(30))
-    last = "<p>The build of the main branch is green today.</p><div id='footer'><p>The deployment failed at noon.</p></div>"
-    assert "The deployment failed at noon." in markdown(f"<html><body>{last}</body></html>", URL)[1]
-    assert markdown("<title>Up</title><div>ok</div><div>3 of 3 workers</div>", URL)[1] == "# Up\n\nok\n\n3 of 3 workers"
+SHORT = {
+    "an article with a menu and a footer": (
+        "<title>Small</title><header><a href='/'>Site</a></header><nav><ul><li><a href='/docs'>Docs</a></ul></nav>"
+        "<article><h1>Small</h1><p>It says <a href='more.html'>more</a> and is <strong>bold</strong>.</p><h2>A part</h2>"
+        "<ul><li>one</li><li>two</li></ul><ol><li>first</li><li>second</li></ol></article><footer>Imprint</footer>",
+        "# Small\n\nIt says [more](https://docs.example/kettle/more.html) and is **bold**.\n\n## A part\n\n- one\n- two\n\n"
+        "1. first\n2. second",
+    ),
+    "code and a table, in a page that does not name its content": (
+        "<nav><a href='/'>Home</a></nav><div><h1>Set up</h1><p>See <a href='../src/'>the source</a>.</p>"
+        "<div class='highlight-console'><pre><span>make</span>\n\n<b>make</b> install\n</pre></div><h3>Options</h3>"
+        "<table><tr><th>a_b</th><th>what</th></tr><tr><td>1|2</td><td><code>x*y</code></td></tr></table></div>",
+        "# Set up\n\nSee [the source](https://docs.example/src/).\n\n```console\nmake\n\nmake install\n```\n\n"
+        "### Options\n\n"
+        "| a_b | what |\n| --- | --- |\n| 1\\|2 | `x*y` |",
+    ),
+    "a few words and a link": (
+        "<title>Example</title><div><h1>Example</h1>"
+        "<p>This is for use in examples.</p><p><a href='/m'>More...</a></p></div>",
+        "# Example\n\nThis is for use in examples.\n\n[More...](https://docs.example/m)",
+    ),
+    "words in blocks": ("<title>Up</title><div>ok</div><div>3 of 3 workers</div>", "# Up\n\nok\n\n3 of 3 workers"),
+    "a heading alone": ("<html><body><h1>Hello</h1></body></html>", "# Hello"),
+    "a list alone": ("<ul><li>alpha<ul><li>inner</li></ul></li><li>beta</li></ul>", "- alpha\n  - inner\n- beta"),
+    "a menu alone": ("<nav><a href='a'>A</a> <a href='b'>B</a></nav>", f"[A]({URL[:-9]}a) [B]({URL[:-9]}b)"),
+    "a form": (
+        "<form><h1>Sign in</h1><p>Give your name.</p><label>Name <input name=n value=v></label>"
+        "<select><option>Unseen</select><button>Go</button><p><a href='/forgot'>Forgot?</a></p></form>",
+        "# Sign in\n\nGive your name.\n\nName\n\n[Forgot?](https://docs.example/forgot)",
+    ),
+    "frames": (
+        "<html><head><title>Manual</title></head><frameset><frame src='menu.html' name=menu><frame src='body.html'>"
+        "<noframes><p>None here.</p></noframes></frameset></html>",
+        f"# Manual\n\n[frame: menu]({URL[:-9]}menu.html)\n\n[frame: body.html]({URL[:-9]}body.html)",
+    ),
+    "tables that place things": (
+        "<table><tr><td><h1>Left</h1><p>words</p></td><td><table><tr><td>a<td>b</table></td></tr></table>",
+        "# Left\n\nwords\n\n| a | b |\n| --- | --- |",
+    ),
+    "another script and a base": (
+        "<base href='/other/'><main><h1>東京</h1><p>首都です。<a href='大阪'>大阪</a>も。</p><ul><li>江戸</li></ul></main>",
+        "# 東京\n\n首都です。[大阪](https://docs.example/other/%E5%A4%A7%E9%98%AA)も。\n\n- 江戸",
+    ),
+    "pictures and odd links": (
+        "<p><img src='a.png' alt='a [chart]'> <img src='data:image/png;base64,AA' alt='seal'> <img src='track.gif'>"
+        "<a href='b (1).html'>one</a> <a href=')('>two</a></p>",
+        f"![a (chart)]({URL[:-9]}a.png) seal [one]({URL[:-9]}b%20(1).html) [two]({URL[:-9]}%29%28)",
+    ),
+    "nothing closed": (
+        "<h1>Broken<p>text <a href=/ok>ok</a><li>item",
+        "# Broken\n\ntext [ok](https://docs.example/ok)\n\n- item",
+    ),
+    "a fence in a listing": ("<h1>F</h1><pre>```\nrm\n```</pre>", "# F\n\n````\n```\nrm\n```\n````"),
+    "nothing": ("<html><body></body></html>", ""),
+}
+
+
+@pytest.mark.parametrize("page", SHORT)
+def test_a_short_page_comes_whole_with_its_headings_lists_and_links(page: str) -> None:
+    html, text = SHORT[page]
+    assert markdown(html, URL)[1] == text
+
+
+def test_a_long_page_that_does_not_name_its_content_keeps_its_headings_lists_and_links() -> None:
+    words = "The build takes every file of the folder and makes one archive of it. " * 5
+    parts = "".join(
+        f"<h2>Part {n}</h2><p>{words}<a href='p{n}'>see {n}</a></p><ul><li>point {n}</li></ul>" for n in range(90)
+    )
+    text = markdown(f"<nav>Menu</nav><div><h1>Long</h1>{parts}</div><footer>Imprint</footer>", URL)[1]
+    assert len(text) > 30_000 and "Menu" not in text and "Imprint" not in text
+    for n in range(90):
+        assert f"## Part {n}\n" in text and f"\n- point {n}\n" in text + "\n" and f"[see {n}]({URL[:-9]}p{n})" in text
+
+
+def test_a_page_of_two_megabytes_is_converted_in_the_time_there_is() -> None:
+    part = f"<h2>Part</h2><p>{'words of it ' * 800} <a href='p'>see</a></p><ul><li>a</li></ul>"
+    made = converted("<title>Big</title><main>" + part * 200 + "<h2>The end</h2></main>")
+    assert made.note == "" and made.text.endswith("## The end") and made.text.count(f"[see]({URL[:-9]}p)") == 200
 
 
 def test_scripts_and_links_that_are_code_do_not_come_through() -> None:
@@ -216,7 +291,8 @@ def converted(
 
 def test_a_page_nested_a_hundred_thousand_levels_deep_is_converted() -> None:
     made = converted(f"<title>Deep</title><p>above</p>{'<div>' * 100_000}below{'</div>' * 100_000}")
-    assert (made.title, made.text, made.note) == ("Deep", "# Deep\n\nabove\n\nbelow", "")
+    assert (made.title, made.text) == ("Deep", "# Deep\n\nabove\n\nbelow")
+    assert made.note == "plain text without links: the page is nested too deep to be converted to Markdown"
 
 
 def test_entities_that_grow_are_not_expanded() -> None:

@@ -105,7 +105,7 @@ def test_a_server_that_never_answers_ends_with_the_time_limit(server: Any, call:
     async def silence(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(30)
 
-    record = call(server.send("/a", silence), timeout=0.2)
+    record = call(server.send("/a", silence), timeout=200)
 
     assert (record.outcome, record.why) == ("interrupted", "timeout")
     assert "had not answered in full after 0.2 s" in record.text
@@ -140,6 +140,10 @@ def test_the_time_limit_is_thirty_seconds_or_what_is_configured(server: Any, tmp
         ({"method": "DELETE"}, "ask"),
         ({"method": "PATCH"}, "ask"),
         ({"body": "x"}, "ask"),
+        ({"headers": {"X-HTTP-Method-Override": "DELETE"}}, "ask"),
+        ({"headers": {"x-method-override": "put"}, "method": "HEAD"}, "ask"),
+        ({"headers": {"X_Http_Method": " Patch"}}, "ask"),
+        ({"headers": {"X-HTTP-Method-Override": "get"}}, "allow"),
     ],
 )
 def test_reading_is_allowed_and_everything_else_asks(
@@ -202,7 +206,8 @@ def test_data_is_for_programs(server: Any, call: Call) -> None:
         "headers": [("content-length", "5"), ("content-type", "text/plain")],
         "bytes": 5,
     }
-    assert record.text.startswith(f"HTTP 404\n{server.url}/b\n(redirected from {server.url}/a)\n")
+    assert record.text.startswith(f"HTTP 404\n{server.url}/a\n(redirected to {server.url})\n")
+    assert inside(record.text).startswith(f"status: 404 Not There\nurl: {server.url}/b\n")
 
 
 def inside(text: str) -> str:
@@ -302,7 +307,8 @@ def test_a_redirect_that_was_not_followed_is_told(server: Any, call: Call) -> No
 def test_other_names_of_its_parameters(server: Any, call: Call, boards: dict[str, TestBoard]) -> None:
     record = boards["--yes"].call("http_request", uri=server.say("/a"), method="POST", data="x", timeoutMs="5000")
     assert record.outcome == "ok"
-    assert record.arguments["timeout"] == 5
+    assert record.arguments["timeout"] == 5000
+    assert boards["--yes"].call("http_request", url=server.url, timeout_s=2.5).arguments["timeout"] == 2500
     assert server.asked[0].body == b"x"
 
 

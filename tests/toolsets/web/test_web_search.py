@@ -16,7 +16,7 @@ import pytest
 from pegboard.calls import Call, Deny, Touch
 from pegboard.testing.bench import TestBoard
 from pegboard.tooling import Tool
-from pegboard_tools_web.backends import ddgs
+from pegboard_tools_web.backends import Answered, ddgs
 from pegboard_tools_web.backends.ddgs_child import search
 from pegboard_tools_web.settings import Settings
 
@@ -146,7 +146,7 @@ def test_several_queries_go_in_one_call_and_each_has_its_own_block(board: TestBo
     assert parts[1::2] == ["one", "two", "three", "four"]
     assert blocks(parts[2])[0].startswith("r1. one 1\n") and blocks(parts[6])[0].startswith("r3. three 1\n")
     assert parts[4] == "No search results found.\n\n"
-    assert parts[8] == "(failed: The SearXNG server answered 500 Said.)"
+    assert parts[8] == "(failed: The SearXNG server answered 500 Internal Server Error.)"
     assert [one["error"] is None for one in record.data["searches"]] == [True, True, True, False]
 
 
@@ -219,13 +219,26 @@ def test_what_does_not_fit_is_counted_and_the_marks_are_whole(board: TestBoard, 
         (403, "add json to `search.formats`"),
         (429, "too many requests"),
         (b"<html>", "is not the JSON of a search"),
-        ({"results": [], "unresponsive_engines": [["mojeek", "timeout"]]}, r"did not answer: mojeek \(timeout\)"),
+        (
+            {"results": [], "unresponsive_engines": [["mojeek", "timeout"]]},
+            r"did not answer:\n<outside-.*\nmojeek \(timeout\)\n</outside-",
+        ),
     ],
 )
 def test_what_the_server_does_wrong_is_told(board: TestBoard, searxng: SearXNG, says: Any, told: str) -> None:
     searxng.finds["x"] = says
     record = board.call("web_search", query="x")
     assert record.outcome == "error" and re.search(told, record.text)
+
+
+def test_entries_that_are_no_results_do_not_hold_up_the_others(board: TestBoard, searxng: SearXNG) -> None:
+    good = {"title": "good", "url": "https://ok.example/", "content": None}
+    searxng.finds["x"] = [{"title": 5, "url": "https://a.example/"}, "no", good, {"url": ["b"]}]
+    record = board.call("web_search", query="x")
+    assert record.outcome == "ok" and [one["title"] for one in record.data["searches"][0]["results"]] == ["good"]
+    assert record.text.endswith("\n\n(3 entries of the answer could not be read, and are left out)")
+    searxng.finds["y"] = {"results": [good], "unresponsive_engines": [7, ["a", 3]]}
+    assert board.call("web_search", query="y").outcome == "ok"
 
 
 def test_only_the_search_server_is_opened_by_its_setting(board: TestBoard, searxng: SearXNG) -> None:
@@ -334,6 +347,6 @@ def test_the_child_knows_no_proxy_of_the_environment(monkeypatch: pytest.MonkeyP
 
     found = asyncio.run(ddgs.Backend(Settings()).find(Stub(), ["x", "y"], 5))  # type: ignore[arg-type]
     assert [name for name in started["env"] if "proxy" in name.lower()] == [] and "PATH" in started["env"]
-    assert found[0] == [] and "took longer than 40 s" in str(found[1])  # what was found in time counts
+    assert found[0] == Answered([]) and "took longer than 40 s" in str(found[1])  # what was found in time counts
     assert "-P" in started["argv"]
     assert json.loads(started["stdin"])["engines"] == ["duckduckgo", "brave", "mojeek"]

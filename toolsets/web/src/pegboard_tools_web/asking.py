@@ -14,6 +14,8 @@ from pegboard_tools_web.unpacking import ACCEPTED
 
 READING = frozenset({"GET", "HEAD"})
 """Methods that change nothing at the server, if it keeps to the standard."""
+_OVERRIDE = re.compile(r"(?:x-)?(?:http-)?method(?:-override)?", re.IGNORECASE)
+"""Headers by which many servers take a request for one of another method. Gateways read `_` in a name as `-`."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -21,11 +23,9 @@ _OURS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"}
 )
 """Headers that say how bytes lie on the connection, and whom it is with: they follow from the URL and the body."""
-_HARMLESS = frozenset(
-    {"accept", "accept-encoding", "accept-language", "cache-control", "pragma", "range", "user-agent"}
-    | {"if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"}
-)
-"""What another origin may be told too. Every other header may be a credential, whatever its name."""
+_HARMLESS = frozenset({"accept", "accept-language", "range", "user-agent"})
+"""What another origin may be told too. Every other header may be a credential, whatever its name, or speak of a page that
+is not there."""
 _BODY = frozenset({"content-type", "content-encoding", "content-language", "content-location", "content-md5", "digest"})
 _MOST_HEADERS = 100
 _LONGEST_VALUE = 16 * 1024
@@ -39,6 +39,11 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     headers: tuple[Header, ...] = ()
     body: bytes | None = None
 
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing at the server, if that keeps to the standard."""
+        return reads(self.method, self.headers, self.body)
+
     def sent(self, user_agent: str) -> list[tuple[bytes, bytes]]:
         """The headers as they are sent, ours first."""
         given = {name.lower() for name, _ in self.headers}
@@ -49,6 +54,17 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         if self.body is not None or self.method not in READING | {"DELETE"}:
             ours.append(("Content-Length", str(len(self.body or b""))))
         return [(name.encode(), value.encode()) for name, value in (*ours, *self.headers)]
+
+
+def reads(method: str, headers: Iterable[Header], body: object) -> bool:
+    """Whether a request changes and sends nothing: by its method, by one that a header puts in its place, by its body."""
+    declared = [method, *(value.strip().upper() for name, value in headers if is_override(name))]
+    return not body and READING.issuperset(declared)
+
+
+def is_override(name: str) -> bool:
+    """Whether a header of this name puts another method in place of the request's own."""
+    return _OVERRIDE.fullmatch(name.strip().replace("_", "-")) is not None
 
 
 def checked(headers: Iterable[Header]) -> tuple[Header, ...]:
@@ -108,14 +124,15 @@ def redirected(asked: Asked, status: int, location: str | None) -> Asked | None:
     becomes_get = (status == 303 and method != "HEAD") or (status in (301, 302) and method == "POST")
     if becomes_get and method != "GET":
         method, body = "GET", None
+        headers = tuple(pair for pair in headers if not is_override(pair[0]))
     if body is None:
         headers = tuple(pair for pair in headers if pair[0].lower() not in _BODY)
     if asked.target.scheme == "https" and target.scheme == "http":
-        raise Stay(f"It redirects from https to {target.url}, which is not encrypted; that was not followed.")
+        raise Stay(f"It redirects from https to {target.origin}, which is not encrypted; that was not followed.")
     if target.origin != asked.target.origin:
-        if method not in READING or body is not None:
+        if not reads(method, headers, body):
             raise Stay(
-                f"It redirects to {target.url}; what changes or sends something is not repeated at another host."
+                f"It redirects to {target.origin}; what changes or sends something is not repeated at another host."
             )
         headers = tuple(pair for pair in headers if pair[0].lower() in _HARMLESS)
     return Asked(method=method, target=target, headers=headers, body=body)

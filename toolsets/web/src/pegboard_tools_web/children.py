@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pegboard.kit.process import Finished
 
+_EXCEPTION = re.compile(r"((?:[a-z_][\w.]{0,60}\.)?[A-Z][A-Za-z]{0,40}(?:Error|Exception|Exit|Interrupt))(?::|$)")
 Run = Callable[..., Awaitable["Finished"]]
 """A context's `run`."""
 
@@ -39,5 +41,6 @@ async def printed(
 
 def _last(stderr: bytes) -> str:
     """The name of the exception that ended a child."""
-    lines = stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-    return lines[-1].split(":")[0][:80]
+    lines = stderr.decode("utf-8", "replace").strip().splitlines() or [""]
+    found = _EXCEPTION.match(lines[-1])  # the line may be the end of an error's text, which may be the page's
+    return found[1] if found else "no reason given"

@@ -67,9 +67,11 @@ async def request(
     allow_redirects: bool = True,
     on_data: OnData | None = None,
     net: Net | None = None,
+    name: str | None = None,
 ) -> Reply:
     """Make one request and read its reply. Left out, limits are those of `settings`; `timeout` (seconds) is for all of
-    it, without the wait for the host's turn. `on_data` sees each unpacked piece; returning True ends the download.
+    it, without the wait for the host's turn. `name` is what errors call the URL, where it is not the caller's own words.
+    `on_data` sees each unpacked piece; returning True ends the download.
 
     Any status is a reply, 404 and 500 too.
 
@@ -77,11 +79,15 @@ async def request(
         ToolError: refused by the guard, not reachable, or broken off; the text says which.
         Interrupted: "timeout".
     """
-    from pegboard.kit.net import parse
+    from pegboard.kit.net import Refused, parse
 
     from pegboard_tools_web.asking import Asked, checked
 
-    asked = Asked(method=method, target=parse(url), headers=checked(headers), body=body)
+    try:
+        target = parse(url)
+    except Refused as refused:
+        raise refused.named(name) if name else refused from None
+    asked = Asked(method=method, target=target, headers=checked(headers), body=body)
     limits = Limits(
         max_bytes=settings.max_bytes if max_bytes is None else max_bytes,
         seconds=settings.timeout if timeout is None else timeout,
@@ -92,4 +98,4 @@ async def request(
         await asyncio.to_thread(import_module, "pegboard_tools_web.hops")
     from pegboard_tools_web.hops import Hops
 
-    return await Hops(net or settings.net, limits, on_data).follow(asked)
+    return await Hops(net or settings.net, limits, on_data, name or target.url).follow(asked)

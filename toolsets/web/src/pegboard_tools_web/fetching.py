@@ -13,9 +13,9 @@ from pegboard.kit.aside import apart
 from pegboard.kit.caps import Caps, head_of
 
 from pegboard_tools_web.client import Reply, request
-from pegboard_tools_web.outside import untrusted
+from pegboard_tools_web.outside import origin_of, status_of, untrusted
 from pegboard_tools_web.pages import Page
-from pegboard_tools_web.results import address
+from pegboard_tools_web.results import address, name_of
 from pegboard_tools_web.settings import Settings
 
 _ACCEPT = "text/html,application/xhtml+xml,text/markdown,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5"
@@ -98,23 +98,26 @@ async def web_fetch(
     """Read a web page, PDF or text file as text. For an API's raw reply, or another method, use http_request."""
     settings: Settings = ctx.settings or Settings()
     wanted = address(ctx, url)
+    name = name_of(url, wanted)
     page = settings.pages.get(wanted) if offset else None
     if page is None:
-        page = await _fetched(ctx, settings, wanted)
+        page = await _fetched(ctx, settings, wanted, name)
         settings.pages.put(wanted, page)
-    return _shown(page, offset, ctx.output.caps)
+    return _shown(page, offset, ctx.output.caps, name)
 
 
-async def _fetched(ctx: Context, settings: Settings, url: str) -> Page:
+async def _fetched(ctx: Context, settings: Settings, url: str, name: str) -> Page:
     from pegboard_tools_web.converting import convert
     from pegboard_tools_web.converting.kinds import parsed
 
-    reply = await request(settings, "GET", url, headers=[("Accept", _ACCEPT)])
+    reply = await request(settings, "GET", url, headers=[("Accept", _ACCEPT)], name=name or None)
+    name = name or (reply.hops or [reply.url])[0]
+    notes = [f"redirected to {origin_of(reply.url)}"] if reply.hops else []
+    where = f"{name} ({notes[0]})" if notes else name
     if not 200 <= reply.status < 300:
-        raise ToolError(await _refusal(reply, url))
+        raise ToolError(await _refusal(reply, where))
     content_type = reply.header("content-type")
-    made = await convert(ctx.run, reply.body, content_type, reply.url) if reply.body else None
-    notes = [f"redirected from {reply.hops[0]}"] if reply.hops else []
+    made = await convert(ctx.run, reply.body, content_type, reply.url, name=where) if reply.body else None
     if made and made.encoding not in ("", "utf-8"):
         notes.append(made.encoding)
     if made and made.note:
@@ -123,6 +126,7 @@ async def _fetched(ctx: Context, settings: Settings, url: str) -> Page:
         notes.append(f"cut: only the first {len(reply.body):,} bytes were taken (web.max_bytes)")
     return Page(
         url=reply.url,
+        asked=(reply.hops or [reply.url])[0],
         status=reply.status,
         content_type=parsed(content_type)[0],
         title=made.title if made else "",
@@ -131,14 +135,19 @@ async def _fetched(ctx: Context, settings: Settings, url: str) -> Page:
     )
 
 
-def _shown(page: Page, offset: int, caps: Caps) -> Result:
-    """A window of the page from `offset` on, and how to go on."""
+def _shown(page: Page, offset: int, caps: Caps, name: str) -> Result:
+    """A window of the page from `offset` on, and how to go on. `name`: see `name_of`; a URL that is not the caller's stands
+    inside of the marks."""
+    from pegboard_tools_web.converting.kinds import shown_type
+
     total = len(page.text)
-    kind = f", {page.content_type}" if page.content_type else ""
-    header = f"{page.url} - {page.status}{kind}, {total:,} chars"
+    told = name or page.asked
+    kind = f", {shown_type(page.content_type)}" if page.content_type else ""
+    header = f"{told} - {page.status}{kind}, {total:,} chars"
     notes = "".join(f"\n({note})" for note in page.notes)
-    around = f"{header} (showing {total}-{total}){notes}{untrusted('', page.url)}... (more: offset={total})"
-    room = caps.less(around, lines=len(page.notes) + 6)
+    where = f"URL: {page.url}\n\n" if page.url != told else ""
+    around = f"{header} (showing {total}-{total}){notes}{untrusted(where, told)}... (more: offset={total})"
+    room = caps.less(around, lines=len(page.notes) + 8)
     shown = head_of(page.text[offset : offset + (room.max_chars or total) + 1], room)
     last = offset + len(shown)
     more = last < total
@@ -146,7 +155,7 @@ def _shown(page: Page, offset: int, caps: Caps) -> Result:
         parts = [header + notes, "(end of content)" if offset else "(no content)"]
     else:
         window = f" (showing {offset}-{last})" if offset or more else ""
-        parts = [header + window + notes, untrusted(shown, page.url)]
+        parts = [header + window + notes, untrusted(where + shown, told)]
         if more:
             parts.append(f"... (more: offset={last})")
     data = (CutFetched if more and shown else Fetched)(
@@ -161,16 +170,16 @@ def _shown(page: Page, offset: int, caps: Caps) -> Result:
     return Result(text="\n".join(parts), data=data)
 
 
-async def _refusal(reply: Reply, url: str) -> str:
+async def _refusal(reply: Reply, where: str) -> str:
     """What a reply that is no page says, and the beginning of its body."""
-    said = f"{reply.url} answered {reply.status} {' '.join(reply.reason.split())[:80]}".rstrip() + "."
-    if reply.hops:
-        said += f" It was redirected from {url}."
+    said = f"{where} answered {status_of(reply.status)}."
     if reply.note:
         said += f" {reply.note[:1].upper()}{reply.note[1:]}."
     said += " " + _ADVICE.get(reply.status, "Try another page.")
     text = await apart(partial(_beginning, reply))
-    return f"{said}\n{untrusted(text, reply.url)}" if text else said
+    if reply.note and (location := reply.header("location")):
+        text = f"location: {location}\n\n{text}"
+    return f"{said}\n{untrusted(text, where)}" if text else said
 
 
 _ADVICE = {

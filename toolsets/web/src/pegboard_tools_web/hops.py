@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
 from contextlib import aclosing
@@ -13,9 +14,10 @@ from pegboard.errors import Interrupted, ToolError
 from pegboard.kit.net import Refused
 from pegboard.kit.text import line_text
 
-from pegboard_tools_web.asking import READING, Asked, Stay, redirected
+from pegboard_tools_web.asking import Asked, Stay, redirected
 from pegboard_tools_web.client import Limits, OnData, Reply
 from pegboard_tools_web.net import Net
+from pegboard_tools_web.outside import status_of
 from pegboard_tools_web.transport import exchange
 from pegboard_tools_web.unpacking import BadPacking, unpacker
 
@@ -27,7 +29,9 @@ _HTTP = (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.ProxyError, 
 class Hops:
     """The life of one call of `client.request`."""
 
-    def __init__(self, net: Net, limits: Limits, on_data: OnData | None) -> None:
+    def __init__(self, net: Net, limits: Limits, on_data: OnData | None, name: str) -> None:
+        """`name`: what errors call the URL that was asked for first."""
+        self._name = name
         self._net = net
         self._limits = limits
         self._on_data = on_data
@@ -41,16 +45,14 @@ class Hops:
                 found = await self._hop(asked)
             except Refused as refused:
                 if not self._before:
-                    raise
-                raise ToolError(
-                    f"{self._before[-1]} redirects to a place that may not be requested. {refused}"
-                ) from None
+                    raise refused.named(self._name) from None
+                raise self._astray(refused, f" ({asked.target.origin})") from None
             if isinstance(found, Reply):
                 return found
             self._before.append(asked.target.url)
             if len(self._before) > (self._limits.redirects or 0):
                 raise ToolError(
-                    f"{self._before[0]} redirects more than {self._limits.redirects} times, last to {found.target.url}. "
+                    f"{self._name} redirects more than {self._limits.redirects} times, last to {found.target.origin}. "
                     "That was not followed; nothing was read."
                 )
             asked = found
@@ -89,9 +91,8 @@ class Hops:
                 note = None
             except Stay as stay:
                 note = str(stay)
-            except Refused:
-                self._before.append(asked.target.url)
-                raise
+            except Refused as refused:
+                raise self._astray(refused, "") from None
             body, cut = b"", False
             if asked.method != "HEAD" and reply.status not in _BODILESS:
                 body, cut = await self._body(asked, response, reply)
@@ -117,16 +118,27 @@ class Hops:
                         return b"".join(pieces), True  # packed bytes without end that unpack to nothing
             packed.finish()
         except BadPacking as error:
-            raise ToolError(f"The body of {asked.target.url} cannot be read: {error}.{_sent(asked)}") from None
+            raise ToolError(f"The body of {self._where(asked)} cannot be read: {error}.{_sent(asked)}") from None
         return b"".join(pieces), False
 
+    def _where(self, asked: Asked) -> str:
+        """What errors call a URL. Of one that a server chose they tell the host alone: the rest is the server's text."""
+        return f"{self._name} (redirected to {asked.target.origin})" if self._before else self._name
+
+    def _astray(self, refused: Refused, where: str) -> ToolError:
+        hint = f" {refused.hint}" if refused.hint else ""
+        return ToolError(
+            f"{self._name} redirects to a place that may not be requested{where}: {refused.why}. Nothing was requested "
+            f"there.{hint}"
+        )
+
     def _late(self, asked: Asked) -> str:
-        return f"{asked.target.url} had not answered in full after {self._limits.seconds:g} s.{_sent(asked)}"
+        return f"{self._where(asked)} had not answered in full after {self._limits.seconds:g} s.{_sent(asked)}"
 
 
 def _sent(asked: Asked) -> str:
     """What to know before it is tried again."""
-    if asked.method in READING:
+    if asked.reads:
         return ""
     return f" The {asked.method} may have been carried out: look before you repeat it."
 
@@ -140,7 +152,9 @@ def _broken(asked: Asked, error: Exception, *, proxied: bool) -> str:
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"The certificate of {where} was not accepted ({cause.verify_message}). Nothing was sent."
     if isinstance(error, httpcore2.ProxyError):
-        return f"The proxy did not pass the request to {where} on ({error})."
+        code = re.match(r"\d{3}\b", str(error))
+        said = status_of(int(code[0])) if code else "it did not say why"
+        return f"The proxy did not pass the request to {where} on ({said})."
     if isinstance(error, httpcore2.ConnectError | httpcore2.ConnectTimeout):
         through = " through the proxy" if proxied else ""
         said = "no answer in time" if isinstance(error, httpcore2.ConnectTimeout) else str(error) or "no answer"

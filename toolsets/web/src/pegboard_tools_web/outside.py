@@ -4,8 +4,27 @@ from __future__ import annotations
 
 import re
 import secrets
+from http import HTTPStatus
 
 _MARK = re.compile(r"<(?=\s*/?\s*outside[\s:\-_>])", re.IGNORECASE)
+
+
+def origin_of(url: str) -> str:
+    """What may be said of a server's URL outside of the marks: `scheme://host`, with a port that is not the usual one."""
+    from pegboard.kit.net import Refused, parse
+
+    try:
+        return parse(url).origin
+    except Refused:
+        return "another place"
+
+
+def status_of(code: int) -> str:
+    """A status with the standard's name for it; a server's own name is its text, and is told between marks alone."""
+    try:
+        return f"{code} {HTTPStatus(code).phrase}"
+    except ValueError:
+        return f"{code} (an unknown status)"
 
 
 def untrusted(text: str, source: str) -> str:

@@ -14,8 +14,10 @@ MOST_CHARS = 16_000_000
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as text. `url`: where it came from, after redirects. `notes`: what a reader should know of it."""
+    """A page as text. `asked`: the URL that was asked for. `url`: where it came from, after redirects. `notes`: what a
+    reader should know of it."""
 
+    asked: str
     url: str
     status: int
     content_type: str

@@ -12,10 +12,11 @@ from pegboard.context import Context
 from pegboard.declaration import tool
 from pegboard.kit.aside import apart
 from pegboard.kit.caps import Caps, head_of
+from pegboard.kit.ran import LONGEST_MS, milliseconds
 from pegboard.touches import Fetches
 
 from pegboard_tools_web.client import Header, Reply, request
-from pegboard_tools_web.outside import untrusted
+from pegboard_tools_web.outside import origin_of, untrusted
 from pegboard_tools_web.settings import Settings
 
 _TOLD = frozenset(
@@ -48,13 +49,13 @@ class CutReply(Replied, frozen=True, kw_only=True):
 
 
 def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
-    """Every method but GET and HEAD may change something there, and a body is sent whatever the method. What will be
-    refused by its URL alone is refused now: nobody is asked about it."""
+    """Every method but GET and HEAD may change something there, also one that a header declares, and a body is sent
+    whatever the method. What will be refused by its URL alone is refused now: nobody is asked about it."""
     from pegboard.kit.net import parse
 
-    from pegboard_tools_web.asking import READING
+    from pegboard_tools_web.asking import reads
 
-    if arguments.method not in READING or arguments.body:
+    if not reads(arguments.method, (arguments.headers or {}).items(), arguments.body):
         (ctx.settings or Settings()).net.policy.check(parse(arguments.url))
         yield Touch("net", arguments.url, sends=True)
 
@@ -67,10 +68,11 @@ def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
         "uri": "url",
         "data": "body",
         "content": "body",
-        "timeout_s": "timeout",
-        "timeout_seconds": "timeout",
-        "timeout_ms": ("timeout", lambda ms: float(ms) / 1000),
-        "timeoutMs": ("timeout", lambda ms: float(ms) / 1000),
+        "timeout_ms": "timeout",
+        "timeoutMs": "timeout",
+        "timeout_s": ("timeout", milliseconds),
+        "timeout_secs": ("timeout", milliseconds),
+        "timeout_seconds": ("timeout", milliseconds),
     },
     category="web",
     glyph="⇄",
@@ -97,7 +99,7 @@ async def http_request(
     method: Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"] = "GET",
     headers: Annotated[dict[str, str] | None, msgspec.Meta(description="As {name: value}, e.g. Range")] = None,
     body: Annotated[str | None, msgspec.Meta(description="JSON or text, sent as it is")] = None,
-    timeout: Annotated[float, msgspec.Meta(description="Seconds; default 30", gt=0, le=600)] | None = None,
+    timeout: Annotated[int, msgspec.Meta(description="Milliseconds; default 30000", ge=1, le=LONGEST_MS)] | None = None,
 ) -> Result:
     """Make an HTTP request; the reply as it came, with status and headers. For APIs; to read a page use web_fetch."""
     settings: Settings = ctx.settings or Settings()
@@ -105,21 +107,26 @@ async def http_request(
     sent = body.encode() if body is not None else None
     if sent and not any(name.lower() == "content-type" for name, _ in given):
         given.append(("Content-Type", _type_of(sent)))
-    reply = await request(settings, method, url, headers=given, body=sent, timeout=timeout)
+    seconds = timeout / 1000 if timeout is not None else None
+    reply = await request(settings, method, url, headers=given, body=sent, timeout=seconds)
     return _result(reply, await apart(partial(_text, reply)), method, ctx.output.caps)
 
 
 def _result(reply: Reply, text: str | None, method: str, caps: Caps) -> Result:
-    """Status and URL are ours; everything else is the server's, and marked so. `text`: the body, None: it is binary."""
-    top = [f"HTTP {reply.status}", _short(reply.url)]
+    """Status and URL are ours; everything else is the server's, and marked so, the URL that it redirected to as well.
+    `text`: the body, None: it is binary."""
+    asked = (reply.hops or [reply.url])[0]
+    top = [f"HTTP {reply.status}", _short(asked)]
     if reply.hops:
-        top.append(f"(redirected from {_short(reply.hops[0])})")
+        top.append(f"(redirected to {origin_of(reply.url)})")
     if reply.note:
         top.append(f"({reply.note})")
     told = [f"status: {reply.status} {_short(reply.reason)}".rstrip()]
+    if reply.hops:
+        told.append(f"url: {_short(reply.url)}")
     told += [f"{name.lower()}: {_short(value)}" for name, value in reply.headers if name.lower() in _TOLD]
     head = head_of("\n".join(told), caps.halved())
-    source = reply.url.partition("?")[0]
+    source = asked.partition("?")[0]
     frame = "\n".join([*top, untrusted(head, source)])
     shown = "" if text is None else head_of(text, caps.less(frame + " " * 200, lines=frame.count("\n") + 6))
     parts, cut = [head], reply.truncated

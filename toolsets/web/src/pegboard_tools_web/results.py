@@ -10,6 +10,8 @@ import msgspec
 from pegboard.context import Context
 from pegboard.errors import ToolError
 
+from pegboard_tools_web.outside import origin_of
+
 _ID = re.compile(r"r([1-9]\d{0,6})", re.IGNORECASE)
 _COUNT = "results"
 """State: how many results the session has. The URL of each stands under its id."""
@@ -90,6 +92,12 @@ def address(ctx: Context, said: str) -> str:
     raise ToolError(
         f"{said} is no result of a web_search in this session: {there}. Nothing was fetched. Search first, or give a URL."
     )
+
+
+def name_of(said: str, url: str) -> str:
+    """What is said outside of the marks of a result's URL, which is a server's text: its id and the host. Empty for a URL
+    that the caller wrote."""
+    return f"{said.strip().lower()} ({origin_of(url)})" if _ID.fullmatch(said.strip()) else ""
 
 
 def _is_page(url: str) -> bool:

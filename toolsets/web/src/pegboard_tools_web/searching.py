@@ -80,17 +80,19 @@ def _engines(arguments: Any, ctx: Context) -> Iterator[Touch]:
     examples=[
         "search the web for {query}",
         "look {query} up online",
+        "look up {query} online",
         "google {query}",
         "find web pages about {query}",
         "what does the internet say about {query}",
         "do a web search for {query}",
         "search online for {query}",
+        "search the internet for {query}",
         "find {max_results} websites about {query}",
     ],
 )
 async def web_search(
     ctx: Context,
-    query: str | None = None,
+    query: Annotated[str | None, msgspec.Meta(description="Needed, unless `queries` is given")] = None,
     queries: Annotated[list[str], msgspec.Meta(description="Several at once", max_length=MOST_QUERIES)] | None = None,
     max_results: Annotated[int, msgspec.Meta(description="For each query", ge=1, le=MOST_RESULTS)] | None = None,
 ) -> Result:
@@ -99,7 +101,7 @@ async def web_search(
     wanted = _wanted(query, queries)
     most = max_results or settings.search_results
     answers = await backend_of(settings).find(ctx, wanted, most)
-    hits = [[] if isinstance(answer, Failed) else cleaned(answer, most) for answer in answers]
+    hits = [[] if isinstance(answer, Failed) else cleaned(answer.hits, most) for answer in answers]
     told = [
         Searched(query=text, results=found, error=answer.reason if isinstance(answer, Failed) else None)
         for text, answer, found in zip(wanted, answers, kept(ctx, hits), strict=True)
@@ -107,11 +109,12 @@ async def web_search(
     if all(one.error for one in told):
         reasons = list(dict.fromkeys(one.error or "" for one in told))
         raise ToolError("The search failed. " + " ".join(reasons))
-    return _told(told, settings.search_backend, ctx.output.caps)
+    bad = sum(answer.bad for answer in answers if not isinstance(answer, Failed))
+    return _told(told, settings.search_backend, ctx.output.caps, bad)
 
 
-def _told(searches: Sequence[Searched], backend: str, caps: Caps) -> Result:
-    """A block for each query. Results that do not fit are counted."""
+def _told(searches: Sequence[Searched], backend: str, caps: Caps, bad: int) -> Result:
+    """A block for each query. Results that do not fit, and `bad` ones that could not be read, are counted."""
     blocks: list[str] = []
     left_out = 0
     for one in searches:
@@ -126,6 +129,9 @@ def _told(searches: Sequence[Searched], backend: str, caps: Caps) -> Result:
             rows = _fitting(one.results, caps.less(used, lines=used.count("\n") + 6))
             left_out += len(one.results) - len(rows)
             blocks.append(head + (untrusted("\n".join(rows), source) if rows else "(no room for its results)"))
+    if bad:
+        entries = "1 entry" if bad == 1 else f"{bad} entries"
+        blocks.append(f"({entries} of the answer could not be read, and {'is' if bad == 1 else 'are'} left out)")
     if left_out:
         blocks.append(f"({left_out} results did not fit; ask for fewer queries or a smaller max_results)")
     kind = CutSearches if left_out else Searches

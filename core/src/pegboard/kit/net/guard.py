@@ -87,7 +87,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
             if block := self._forbidden(target, address):
                 at = "" if target.address is not None else f" is at {address}, and that"
                 why = f"{target.host}{at} is not public ({block.what})"
-                raise Refused(target.url, why, reason="address", hint=self._hint(target) if block.private else "")
+                raise Refused(target.url, why, reason="address", hint=self._opening(target, block))
             passed[bare if not zone else str(address)] = None
         return list(passed)
 
@@ -99,6 +99,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         if self.named(target) and (block.private or target.address is not None):
             return None
         return block
+
+    def _opening(self, target: Target, block: Block) -> str:
+        """How a person opens what an address keeps shut; nothing where a host's name does not open it."""
+        if block.private or not self.setting:
+            return self._hint(target)
+        if target.address is None or "cloud" not in block.what:
+            return ""  # of what is not private, a name opens only the address that it is
+        return f"{self._hint(target)} What answers there may hand out credentials."
 
     def _hint(self, target: Target) -> str:
         """How a person opens it: a model cannot, and should not look for a way round."""

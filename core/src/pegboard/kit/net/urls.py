@@ -20,6 +20,10 @@ LONGEST = 8192
 _PORTS = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _AUTHORITY_END = re.compile(r"[/?#]")
+_SCHEMES = frozenset(
+    {"about", "data", "file", "ftp", "ftps", "gopher", "javascript", "mailto", "sftp", "ssh", "ws", "wss"}
+)
+_PORT_ONLY = re.compile(r"[0-9]{1,5}(?![^/?#])")
 _PORT = re.compile(r"[0-9]{1,5}")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
@@ -41,6 +45,11 @@ class Refused(ToolError):
         super().__init__(f"{shown}: {why}. Nothing was requested there." + (f" {hint}" if hint else ""))
         self.reason = reason
         self.why = why
+        self.hint = hint
+
+    def named(self, name: str) -> Refused:
+        """The same of a URL that shall not be shown, by another name for it."""
+        return Refused(name, self.why, reason=self.reason, hint=self.hint)
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,8 +100,11 @@ def parse(url: str) -> Target:
         raise Refused(url, "it does not begin with http:// or https://", reason="scheme", hint="Give the whole URL.")
     scheme, rest = found[1].lower(), url[found.end() :]
     if scheme not in _PORTS:
-        hint = "Write http:// or https:// in front of it." if _PORT.match(rest) else ""  # localhost:8000
-        raise Refused(url, f"only http and https can be requested, not {scheme}", reason="scheme", hint=hint)
+        if _PORT_ONLY.match(rest):  # localhost:8000
+            why, hint = "it does not begin with http:// or https://", "Add http:// in front of it."
+            raise Refused(url, why, reason="scheme", hint=hint)
+        what = scheme if scheme in _SCHEMES else "another scheme"  # whoever redirects may write anything there
+        raise Refused(url, f"only http and https can be requested, not {what}", reason="scheme")
     if not rest.startswith("//"):
         raise Refused(url, f"`//` is missing after {scheme}:", reason="url")
     end = _AUTHORITY_END.search(rest, 2)

@@ -18,9 +18,17 @@ from pegboard_tools_web.settings import Settings
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """Why a query has no results: what happened, and what to do next, as sentences."""
+    """Why a query has no results: what happened, and what to do next, as sentences. What a server said stands between
+    marks."""
 
     reason: str
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """Hits, the best first. bad: entries of the answer that could not be read, and were left out."""
+
+    hits: list[Hit]
+    bad: int = 0
 
 
 class Backend(Protocol):
@@ -30,8 +38,8 @@ class Backend(Protocol):
     def urls(self) -> list[str]:
         """What is asked: a URL for each service that a query may be sent to."""
 
-    async def find(self, ctx: Context, queries: Sequence[str], most: int) -> list[list[Hit] | Failed]:
-        """Hits for each query, in order, the best first; about `most`, or fewer."""
+    async def find(self, ctx: Context, queries: Sequence[str], most: int) -> list[Answered | Failed]:
+        """Hits for each query, in order; about `most`, or fewer."""
 
 
 def backend_of(settings: Settings) -> Backend:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from pegboard.context import Context
 
-from pegboard_tools_web.backends import Failed
+from pegboard_tools_web.backends import Answered, Failed
 from pegboard_tools_web.children import printed
 from pegboard_tools_web.results import Hit
 from pegboard_tools_web.settings import Settings
@@ -59,7 +59,7 @@ class Backend:
         """The result pages of the engines."""
         return [_HOMES[engine] for engine in self._settings.search_engines]
 
-    async def find(self, ctx: Context, queries: Sequence[str], most: int) -> list[list[Hit] | Failed]:
+    async def find(self, ctx: Context, queries: Sequence[str], most: int) -> list[Answered | Failed]:
         """One child for all queries; what it had found when the time was over counts."""
         engines: list[str] = list(self._settings.search_engines)
         task = Task(
@@ -72,7 +72,7 @@ class Backend:
             seconds=2 * _EACH_SECONDS * len(queries),
             env=without_proxies(os.environ),
         )
-        answers: list[list[Hit] | Failed] = [_judged(line) for line in said.splitlines()[: len(queries)]]
+        answers: list[Answered | Failed] = [_judged(line) for line in said.splitlines()[: len(queries)]]
         missing = Failed(f"The search {failed or 'gave no answer'}. Try again later.")
         answers += [missing] * (len(queries) - len(answers))
         return answers
@@ -83,12 +83,12 @@ def without_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not name.lower().endswith("_proxy")}
 
 
-def _judged(line: bytes) -> list[Hit] | Failed:
+def _judged(line: bytes) -> Answered | Failed:
     try:
         answer = msgspec.json.decode(line, type=Answer)
     except msgspec.DecodeError:
         return Failed("The search library's answer cannot be read.")
     if answer.hits or not answer.errors:
-        return answer.hits
+        return Answered(answer.hits)
     reasons = "; ".join(f"{engine}: {reason}" for engine, reason in answer.errors.items())
     return Failed(f"The search engines could not be asked ({reasons[:400]}). Try again later.")

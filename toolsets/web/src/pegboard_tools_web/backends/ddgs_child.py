@@ -34,11 +34,11 @@ def search(task: Task, query: str) -> Answer:
             if refused is not None:
                 errors[engine] = f"HTTP {refused}" + (" (it refuses programs for now)" if refused in _REFUSALS else "")
             elif _NOTHING not in str(error):
-                errors[engine] = reason(str(error))
+                errors[engine] = reason(error)
             continue
         except (LxmlError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
             # The library parses what the engine answered, which may be anything.
-            errors[engine] = reason(f"{type(error).__name__}: {error}")
+            errors[engine] = reason(error)
             continue
         hits = [Hit(title=one.get("title", ""), url=one.get("href", ""), snippet=one.get("body", "")) for one in found]
         if hits:
@@ -65,9 +65,9 @@ def watched(tell: Callable[[int], object]) -> Iterator[None]:
         HttpClient.request = original  # type: ignore[method-assign]
 
 
-def reason(text: str) -> str:
-    """What went wrong with one engine, in a few words."""
-    lower = text.lower()
+def reason(error: Exception) -> str:
+    """What went wrong with one engine, in a few words of ours: the error's own may be the engine's."""
+    lower = f"{type(error).__name__}: {error}".lower()
     if "timed out" in lower or "timeout" in lower:
         return "no answer in time"
     if "proxy" in lower:
@@ -76,7 +76,7 @@ def reason(text: str) -> str:
         return "its name cannot be resolved; is there a network?"
     if "connect" in lower or "error sending request" in lower:
         return "no connection; is there a network?"
-    return " ".join(text.split())[:120]
+    return f"its answer cannot be read ({type(error).__name__})"
 
 
 def main() -> None:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 from pegboard.context import Context
 from pegboard.errors import Interrupted, ToolError
 
-from pegboard_tools_web.backends import Failed
+from pegboard_tools_web.backends import Answered, Failed
 from pegboard_tools_web.client import request
+from pegboard_tools_web.outside import status_of, untrusted
 from pegboard_tools_web.results import Hit
 from pegboard_tools_web.settings import Settings
 
@@ -27,8 +29,8 @@ class _Entry(msgspec.Struct):
 
 
 class _Answer(msgspec.Struct):
-    results: list[_Entry]
-    unresponsive_engines: list[list[str]] = []
+    results: list[msgspec.Raw]
+    unresponsive_engines: Any = None
 
 
 class Backend:
@@ -49,11 +51,11 @@ class Backend:
         """The server's search page."""
         return [f"{self._base}/search"]
 
-    async def find(self, ctx: Context, queries: Sequence[str], most: int) -> list[list[Hit] | Failed]:
+    async def find(self, ctx: Context, queries: Sequence[str], most: int) -> list[Answered | Failed]:
         """A request for each query; the client makes one at a time."""
         return await asyncio.gather(*(self._one(query) for query in queries))
 
-    async def _one(self, query: str) -> list[Hit] | Failed:
+    async def _one(self, query: str) -> Answered | Failed:
         url = f"{self._base}/search?{urlencode({'q': query, 'format': 'json'})}"
         settings = self._settings
         try:
@@ -72,13 +74,28 @@ class Backend:
         if reply.status == 429:
             return Failed("The SearXNG server answered 429: too many requests. Wait before searching again.")
         if reply.status != 200:
-            return Failed(f"The SearXNG server answered {reply.status} {reply.reason}.")
+            return Failed(f"The SearXNG server answered {status_of(reply.status)}.")
         try:
             answer = msgspec.json.decode(reply.body, type=_Answer)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return Failed("The SearXNG server's answer is not the JSON of a search. Is web.searxng_url right?")
-        hits = [Hit(title=e.title or "", url=e.url, snippet=e.content or "") for e in answer.results if e.url]
-        if not hits and answer.unresponsive_engines:
-            names = ", ".join(f"{row[0]} ({': '.join(row[1:])})" for row in answer.unresponsive_engines if row)
-            return Failed(f"None of the SearXNG server's engines found anything; these did not answer: {names[:300]}.")
-        return hits
+        entries = [_entry(raw) for raw in answer.results]
+        hits = [Hit(title=e.title or "", url=e.url, snippet=e.content or "") for e in entries if e and e.url]
+        if not hits and (silent := _silent(answer.unresponsive_engines)):
+            names = untrusted(silent, "the SearXNG server")
+            return Failed(f"None of the SearXNG server's engines found anything; these did not answer:\n{names}")
+        return Answered(hits, bad=entries.count(None))
+
+
+def _entry(raw: msgspec.Raw) -> _Entry | None:
+    """An entry of the answer; None for one that is not as the interface says."""
+    try:
+        return msgspec.json.decode(raw, type=_Entry)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _silent(rows: Any) -> str:
+    """Which engines did not answer, and why, as the server says."""
+    pairs = [row for row in rows if isinstance(row, list) and row] if isinstance(rows, list) else []
+    return ", ".join(f"{row[0]} ({': '.join(map(str, row[1:]))})" for row in pairs)[:300]

@@ -17,7 +17,7 @@ from pegboard.kit.aside import apart
 
 from pegboard_tools_web.children import Run, printed
 from pegboard_tools_web.converting.charset import codec_of, decode
-from pegboard_tools_web.converting.kinds import kind_of, parsed
+from pegboard_tools_web.converting.kinds import kind_of, parsed, readable, shown_type
 
 MOST_CHARS = 8_000_000
 """Characters of a converted text; what lies beyond is dropped, and the note says so."""
@@ -46,8 +46,9 @@ class Converted(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-async def convert(run: Run, body: bytes, content_type: str | None, url: str) -> Converted:
-    """The text of a body. `run` is a context's `run`; `url` is what links are relative to.
+async def convert(run: Run, body: bytes, content_type: str | None, url: str, *, name: str = "") -> Converted:
+    """The text of a body. `run` is a context's `run`; `url` is what links are relative to, `name` what errors call it
+    where it is not the caller's own words.
 
     Raises:
         ToolError: the type is none that text can be made of, or the body cannot be read.
@@ -56,34 +57,42 @@ async def convert(run: Run, body: bytes, content_type: str | None, url: str) -> 
     kind = kind_of(main, body)
     match kind:
         case None:
-            what = main or "no declared type"
             raise ToolError(
-                f"{url} is not text but {what} ({len(body):,} bytes read), so it is not shown. HTML, PDF, JSON and plain "
-                "text can be read; take another page."
+                f"{name or url} {_unreadable(main, body)} ({len(body):,} bytes read), so it is not shown. HTML, PDF, JSON "
+                "and plain text can be read; take another page."
             )
         case "text":
             text, encoding = await apart(partial(decode, body, charset))
             return _made(Answer(text=text, encoding=encoding))
         case "pdf":
-            return _made(await _pdf(run, body, url))
-    return _made(await _html(run, body, url, charset))
+            return _made(await _pdf(run, body, url, name or url))
+    return _made(await _html(run, body, url, name or url, charset))
 
 
-async def _html(run: Run, body: bytes, url: str, charset: str | None) -> Answer:
+def _unreadable(declared: str, body: bytes) -> str:
+    """Why a body is not shown."""
+    if not declared:
+        return "is not text, and its type is not declared"
+    if readable(declared):
+        return f"is declared as {shown_type(declared)}, but its bytes are not text"
+    return f"is not text but {shown_type(declared)}"
+
+
+async def _html(run: Run, body: bytes, url: str, name: str, charset: str | None) -> Answer:
     answer = await _child(run, "html", body, url, charset)
     if isinstance(answer, str):
         failed, answer = answer, await _child(run, "plain", body, url, charset)
         if isinstance(answer, str):
-            raise ToolError(f"{url} cannot be converted to text: {answer}. Take another page.")
+            raise ToolError(f"{name} cannot be converted to text: {answer}. Take another page.")
         answer.note = f"plain text without links: the conversion to Markdown {failed}"
     return answer
 
 
-async def _pdf(run: Run, body: bytes, url: str) -> Answer:
+async def _pdf(run: Run, body: bytes, url: str, name: str) -> Answer:
     answer = await _child(run, "pdf", body, url, None)
     wrong = answer if isinstance(answer, str) else answer.error
     if isinstance(answer, str) or wrong:
-        raise ToolError(f"{url} cannot be converted to text: {wrong}. Take another page.")
+        raise ToolError(f"{name} cannot be converted to text: {wrong}. Take another page.")
     return answer
 
 

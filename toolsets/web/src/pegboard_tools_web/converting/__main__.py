@@ -28,15 +28,16 @@ def main(kind: str, url: str, charset: str) -> Answer:
             return Answer(error=str(error))
         return Answer(title=title, text=text, note=note)
     html, encoding = decode(body, charset or None)
+    note = ""
     if kind == "html":
         from pegboard_tools_web.converting.html import markdown
 
-        title, text = markdown(html, url)
+        title, text, note = markdown(html, url)
     else:
         from pegboard_tools_web.converting.plain import titled_text
 
         title, text = titled_text(html)
-    return Answer(title=title, text=text, encoding=encoding)
+    return Answer(title=title, text=text, encoding=encoding, note=note)
 
 
 def limit_memory() -> None:

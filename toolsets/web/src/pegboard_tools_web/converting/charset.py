@@ -1,8 +1,8 @@
 """Bytes of a web page as text, whatever was said of their encoding.
 
 What is believed, in this order: a byte order mark; the charset of the HTTP header; that of a `meta` tag in the first
-kilobyte; UTF-8; a guess. A declaration that the bytes contradict is passed over; hardly any bytes contradict UTF-16, so
-a header that says so is believed. Names mean what browsers take them to mean (the WHATWG's table of labels):
+kilobyte; UTF-8; a guess. A declaration that the bytes contradict is passed over; hardly any bytes contradict UTF-16 but
+markup and blanks without zero bytes. Names mean what browsers take them to mean (the WHATWG's table of labels):
 `iso-8859-1` is windows-1252. Names outside the table are not looked up, for Python knows codecs that are no encodings of
 text.
 """
@@ -56,6 +56,7 @@ _NAMES = {codec: labels.split()[0] for codec, labels in _LABELS.items()}
 _BOMS = ((codecs.BOM_UTF8, "utf_8"), (codecs.BOM_UTF16_LE, "utf_16_le"), (codecs.BOM_UTF16_BE, "utf_16_be"))
 _META = re.compile(rb"""<meta\s[^>]{0,400}?charset\s*=\s*["']?\s*([\w:.\-]{1,40})""", re.IGNORECASE)
 _XML = re.compile(rb"""\A\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w:.\-]{1,40})""")
+_NARROW = re.compile(rb"<[a-zA-Z!/?]|[ \t\n]")
 _PRESCAN = 1024
 _SAMPLE = 1 << 16
 """Bytes that a guess looks at."""
@@ -77,7 +78,7 @@ def decode(body: bytes, declared: str | None = None) -> tuple[str, str]:
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return _lenient(body[len(mark) :], codec), _NAMES[codec]
-    said = [codec for codec in (codec_of(declared), _in_body(body)) if codec]
+    said = [codec for codec in (_believed(codec_of(declared), body), _in_body(body)) if codec]
     if not said and (wide := _wide(body)):
         return _lenient(body, wide), _NAMES[wide]
     for codec in _in_order(said, body):
@@ -86,6 +87,19 @@ def decode(body: bytes, declared: str | None = None) -> tuple[str, str]:
             return text, _NAMES[codec]
     codec = _guess(body, said)
     return _lenient(body, codec), _NAMES[codec]
+
+
+def _believed(codec: str | None, body: bytes) -> str | None:
+    """The codec of the header; None for UTF-16 where the bytes are another encoding's: they have markup or blanks without
+    a NUL, which UTF-16 has beside each, and are UTF-8 or mostly ASCII."""
+    head = body[:4096]
+    if codec not in ("utf_16_le", "utf_16_be") or b"\0" in head or not _NARROW.search(head):
+        return codec
+    try:
+        codecs.getincrementaldecoder("utf_8")().decode(head, False)  # the last character may be cut
+    except UnicodeError:
+        return None if sum(byte < 127 for byte in head) > 0.7 * len(head) else codec
+    return None
 
 
 def _in_body(body: bytes) -> str | None:

@@ -1,4 +1,5 @@
-"""HTML as Markdown: what trafilatura takes for the content of a page, or the whole page by markdownify.
+"""HTML as Markdown: the part that a page calls its content, by markdownify; of a long page that calls nothing so, what
+trafilatura takes for it, if that keeps its headings, lists, links and listings.
 
 Runs in the child alone (`converting.__main__`): both libraries, and lxml below them, can take minutes or raise for pages
 made to that end.
@@ -7,122 +8,85 @@ made to that end.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from pegboard_tools_web.converting.plain import headed, names, plain_text, titled_text
+from pegboard_tools_web.converting.plain import headed, titled_text
+from pegboard_tools_web.converting.tree import EMPTY, cleaned, content, depth, stripped, title_of, visible
 
-MOST_DEPTH = 200
+MOST_DEPTH = 150
 """Levels of elements below which a page is not given to libraries that recurse."""
-_BOILERPLATE = names("script style noscript template svg math iframe object embed form button select input textarea")
-_AROUND = names("nav footer header aside")
-_EMPTY = "\N{SQUARED SQUARE}" * 3
-"""Stands on an empty line of a listing while trafilatura works."""
-_PERMALINKS = {"\N{PILCROW SIGN}", "#", "\N{LINK SYMBOL}", ""}
+TOO_DEEP = "plain text without links: the page is nested too deep to be converted to Markdown"
+SMALL = 20_000
+"""Characters of text up to which a page is wanted whole: what stands around its content costs little."""
+LARGE = 300_000
+"""Characters of text above which nothing is looked for: it would take longer than the conversion of the whole."""
 
 
-def markdown(html: str, url: str) -> tuple[str, str]:
-    """Title and Markdown, links made absolute. Raises RecursionError, and what lxml raises, for pages made to that end."""
-    tree = _tree(html, url)
+def markdown(html: str, url: str) -> tuple[str, str, str]:
+    """Title, Markdown with absolute links, and a note. Raises RecursionError, and what lxml raises, for pages made to that
+    end."""
+    tree = cleaned(html, url)
     if tree is None:
-        return titled_text(html)
-    title = _title(tree)
-    return title, headed(title, _main(html, tree, url))
+        return *titled_text(html), ""
+    if depth(tree, MOST_DEPTH) > MOST_DEPTH:
+        return *titled_text(html), TOO_DEEP
+    title = title_of(tree)
+    return title, headed(title, _main(tree, url)), ""
 
 
-def _main(html: str, tree: Any, url: str) -> str:
-    if _depth(tree) > MOST_DEPTH:
-        return plain_text(html)[1]
+def _main(tree: Any, url: str) -> str:
+    body = stripped(tree)
+    part = content(body)
+    if part is body and SMALL < visible(body) <= LARGE and (found := _extracted(body, url)):
+        return found
+    from pegboard_tools_web.converting.writing import written
+
+    return _tidy(written(part))
+
+
+def _extracted(body: Any, url: str) -> str | None:
+    """What trafilatura takes for the content of a long page; None where it loses what makes the page readable."""
     from lxml.html import tostring  # type: ignore[import-untyped]
     from trafilatura import extract
 
-    whole = tostring(tree, encoding="unicode")
     found = extract(
-        whole, url=url, output_format="markdown", include_links=True, include_formatting=True, favor_recall=True
+        tostring(body, encoding="unicode"),
+        url=url,
+        output_format="markdown",
+        include_links=True,
+        include_formatting=True,
+        include_tables=True,
+        favor_recall=True,
     )
-    _strip(tree)
-    if found and not _is_index(tree) and not _too_little(found, _visible(tree)):
-        return _tidy(found)
-    from markdownify import markdownify
-
-    return _tidy(markdownify(tostring(tree, encoding="unicode"), heading_style="ATX", bullets="-"))
-
-
-def _tree(html: str, url: str) -> Any:
-    """The page parsed, its links absolute and those that are code gone; None where there is nothing to parse."""
-    from lxml import etree  # type: ignore[import-untyped]
-    from lxml.html import HTMLParser, document_fromstring
-
-    try:
-        # As bytes: lxml refuses texts that declare an encoding, and it shall not read a `meta` tag either.
-        tree = document_fromstring(
-            html.encode("utf-8", "replace"), parser=HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-        )
-    except (etree.ParserError, etree.XMLSyntaxError):
+    if not found:
         return None
-    tree.make_links_absolute(url, handle_failures="discard")
-    for link in list(tree.iter("a")):
-        if not link.get("href", "").lower().startswith(("http:", "https:", "mailto:")) and link.getparent() is not None:
-            link.drop_tag()
-        elif link.get("href", "").startswith(url.split("#")[0] + "#") and link.text_content().strip() in _PERMALINKS:
-            link.drop_tree()
-    for code in list(tree.iter("pre")):
-        _plain_code(code)
-    return tree
+    kept = dict(_marks(found))
+    there = {
+        "headings": _count(body, "h1 h2 h3 h4 h5 h6"),
+        "items": sum(1 for item in body.iter("li") if 2 * sum(map(visible, item.iter("a"))) < visible(item)),
+        "links": sum(1 for link in body.iter("a") if link.get("href") and any(True for _ in link.iterancestors("p"))),
+        "listings": _count(body, "pre"),
+        "text": visible(body),
+    }
+    # Menus, lists of links and remarks are rightly left out; half of what text is made of is not.
+    least = {"headings": 0.6, "items": 0.5, "links": 0.6, "listings": 0.8, "text": 0.3}
+    lost = any(kept[what] < least[what] * count for what, count in there.items())
+    return None if lost else _tidy(found)
 
 
-def _plain_code(code: Any) -> None:
-    """A listing without the elements that colour it, its empty lines marked: trafilatura would drop them."""
-    text = code.text_content().strip("\n")
-    tail, attributes = code.tail, dict(code.attrib)
-    code.clear()
-    code.attrib.update(attributes)
-    code.tail = tail
-    inner = code.makeelement("code")
-    inner.text = re.sub(r"(?<=\n)[ \t]*(?=\n)", _EMPTY, text)
-    code.append(inner)
+def _marks(text: str) -> Iterator[tuple[str, int]]:
+    yield "headings", len(re.findall(r"(?m)^#{1,6} ", text))
+    yield "items", len(re.findall(r"(?m)^\s*(?:[-*+]|\d+\.) ", text))
+    yield "links", text.count("](")
+    yield "listings", len(re.findall(r"(?m)^\s*```", text)) // 2
+    yield "text", sum(map(len, re.sub(r"\]\([^)\s]*\)", "", text).split()))
 
 
-def _title(tree: Any) -> str:
-    for path in ("//head//title", "//title", "//h1"):
-        for found in tree.xpath(path):
-            if text := " ".join(found.text_content().split()):
-                return str(text)[:300]
-    return ""
-
-
-def _depth(tree: Any) -> int:
-    """Levels of elements, counted without recursion."""
-    deepest, level = 0, [tree]
-    while level and deepest <= MOST_DEPTH:
-        deepest, level = deepest + 1, [child for node in level for child in node]
-    return deepest
-
-
-def _strip(tree: Any) -> None:
-    """Take away what is never content, and what stands around it if the page says where its content is."""
-    around = _AROUND if tree.find(".//main") is not None or tree.find(".//article") is not None else ()
-    for node in list(tree.iter("head", *_BOILERPLATE, *around)):
-        if node.getparent() is not None and (node.tag != "header" or node.find(".//h1") is None):
-            node.drop_tree()
-
-
-def _visible(tree: Any) -> int:
-    """Characters of text that a reader sees, white space and what stands around the content left out."""
-    return sum(len(word) for text in tree.itertext() for word in text.split())
-
-
-def _is_index(tree: Any) -> bool:
-    """Whether most of the text is links: then the links are the content, and trafilatura leaves them out."""
-    return 2 * sum(_visible(link) for link in tree.iter("a")) > _visible(tree)
-
-
-def _too_little(found: str, visible: int) -> bool:
-    """Whether an extraction lost the content. A short page is wanted whole; of a long one a quarter may be all there is:
-    menus, lists of links and remarks are rightly left out."""
-    kept = sum(map(len, re.sub(r"\]\([^)\s]*\)", "", found).split()))
-    return kept < (0.7 if visible < 2000 else 0.25) * visible
+def _count(tree: Any, tags: str) -> int:
+    return sum(1 for node in tree.iter(*tags.split()) if visible(node))
 
 
 def _tidy(text: str) -> str:
     lines = "\n".join(line.rstrip() for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", lines).replace(_EMPTY, "").strip()
+    return re.sub(rf"[ \t]*{EMPTY}", "", re.sub(r"\n{3,}", "\n\n", lines)).strip()

@@ -20,6 +20,9 @@ _TEXTS = re.compile(
     r"graphql|rtf|x-ndjson|ndjson|jsonl|x-httpd-php|x-python|x-tex|x-latex|xml-dtd|x-www-form-urlencoded)|"
     r"(?:image/svg|model/.+)\+xml|message/.+"
 )
+_TYPE = re.compile(
+    r"(?:application|audio|chemical|example|font|haptics|image|message|model|multipart|text|video)/[a-z0-9][a-z0-9!#$&^_.+-]*"
+)
 _HTML = re.compile(
     rb"(?>\s*<!--(?:(?!-->).)*-->)*+\s*<(?:!doctype\s+html|html|head|body|title)\b", re.IGNORECASE | re.DOTALL
 )
@@ -31,6 +34,16 @@ def parsed(content_type: str | None) -> tuple[str, str | None]:
     main, _, rest = (content_type or "").partition(";")
     found = re.search(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", rest, re.IGNORECASE)
     return main.strip().lower(), found[1] if found else None
+
+
+def shown_type(content_type: str) -> str:
+    """A declared type, as `parsed` gives it, if it reads like one: it is a server's text."""
+    return content_type if len(content_type) <= 80 and _TYPE.fullmatch(content_type) else "an unreadable content type"
+
+
+def readable(content_type: str) -> bool:
+    """Whether a body of this type would be text, if its bytes were."""
+    return content_type in ("text/html", "application/xhtml+xml") or _TEXTS.fullmatch(content_type) is not None
 
 
 def kind_of(content_type: str, body: bytes) -> Kind | None:

@@ -41,7 +41,7 @@ def pdf_text(body: bytes, *, most_chars: int, seconds: float) -> tuple[str, str,
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, ArithmeticError) as error:
         if "cryptography" in str(error):
             raise Unreadable("the PDF is encrypted in a way that is not supported") from None
-        raise Unreadable(f"the PDF is damaged ({type(error).__name__}: {str(error)[:100]})") from None
+        raise Unreadable(f"the PDF is damaged ({type(error).__name__})") from None
     if parts and not note and taken < _TOO_FEW * len(parts):
         note = "hardly any text is in this PDF; its pages are probably pictures"
     return " ".join(title.split()), "\n\n".join(parts), note
