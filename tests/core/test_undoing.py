@@ -6,6 +6,8 @@ import asyncio
 import errno
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +20,7 @@ from pegboard.errors import PegboardError, SessionError, ToolError, UndoError
 from pegboard.kit import atomic
 from pegboard.kit.workspace import Workspace
 from pegboard.session import Session
+from pegboard.session.store import readable_events
 from pegboard.testing.bench import TestBoard
 from pegboard.undoable import last_session, listed, sources
 from pegboard.undoing import Undoing
@@ -277,6 +280,52 @@ def test_old_content_too_large_to_keep_is_said(root: Path, tmp_path: Path) -> No
     again.close()
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_call_whose_process_was_killed_does_not_run(root: Path, tmp_path: Path, kept: bool) -> None:
+    store = tmp_path / "store"
+    code = f"""
+import os, signal
+from pathlib import Path
+from pegboard import events
+from pegboard.calls import Decision, Touch
+from pegboard.kit.workspace import Workspace
+from pegboard.kit.writer import Writer
+from pegboard.session import Session
+session = Session.open(Path({str(store)!r}), "s1", {str(root)!r})
+allowed = Decision(action="allow", rule="x", layer="default")
+session.append(
+    events.CallAsked(lane="root", id="c1", tool="put", requested="put", set=None, arguments={{}}, summary="put"),
+    events.CallStarted(lane="root", id="c1", touches=[Touch("edit", "a.txt", "a.txt")], decision=allowed),
+)
+if {kept}:
+    writer = Writer(Workspace({str(root)!r}))
+    writer.write("a.txt", b"half\\n")
+    session.save_undo("c1", writer.changes)
+print("there", flush=True)
+input()
+"""
+    workspace = Workspace(str(root))
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "there\n"
+        (entry,) = listed([(store / "s1", readable_events(store / "s1")[0])], workspace)
+        assert (entry.state, entry.why) == ("running", None)
+        process.kill()
+    (entry,) = listed([(store / "s1", readable_events(store / "s1")[0])], workspace)
+    if kept:
+        assert (entry.state, [file.path for file in entry.files]) == ("ready", ["a.txt"])
+    else:
+        assert entry.state == "lost" and "its process was ended before it was done" in (entry.why or "")
+    session = Session.open(store, "s1", str(root))
+    undoing = Undoing(session, workspace, None)
+    if kept:
+        assert asyncio.run(undoing.undo()).undoes == "c1" and (root / "a.txt").read_text() == "a\n"
+    else:
+        with pytest.raises(UndoError, match=r"c1 \(put\) cannot be undone: what it changed, if anything, was not kept"):
+            asyncio.run(undoing.undo("c1"))
+    session.close()
+
+
 def test_a_session_in_memory_keeps_nothing(root: Path) -> None:
     session = Session("memory", str(root))
     with pytest.raises(UndoError, match="in memory only"):
@@ -400,9 +449,28 @@ def test_undo_waits_for_the_edit_lock_and_needs_no_turn(board: TestBoard, root: 
     assert (root / "a.txt").read_text() == "a\n"
 
 
+def test_undo_waits_for_whoever_works_around_a_file_outside(
+    make: Callable[..., TestBoard], root: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    board = make(session="s1", settings={"paths.outside": "allow"})
+    assert board.call("put", path=str(other / "x.txt"), text="1").outcome == "ok"
+
+    async def both() -> None:
+        async with EditLock(lock_folder(board.state), str(other)):
+            task = asyncio.ensure_future(board.board.undoing(board.session).undo())
+            await asyncio.sleep(0.1)
+            assert not task.done() and (other / "x.txt").read_text() == "1"
+        await task
+
+    board.run(both())
+    assert not (other / "x.txt").exists()
+
+
 def test_a_lock_that_cannot_be_had_changes_nothing_and_says_where(root: Path, tmp_path: Path) -> None:
     (tmp_path / "locks").write_text("in the way")
-    said = r"cannot be had in .*locks \(File exists\); nothing was changed"
+    said = r"cannot be had in .*locks \(Not a directory\); nothing was changed"
     with pytest.raises(ToolError, match=said), EditLock(tmp_path / "locks", str(root)):
         pass
 

@@ -32,16 +32,21 @@ class EditCommit(Commit):
         self._context = context
         self._runner = runner
         self._grant = grant
-        self._lock = EditLock(runner.locks, context.workspace.root, self._alive)
+        outside = [
+            touch.at for touch in grant.touches if touch.kind == "edit" and touch.outside and touch.at is not None
+        ]
+        self._lock = EditLock(runner.locks, context.workspace.root, outside, alive=self._alive)
         self._writer: Writer | None = None
 
     def __enter__(self) -> Writer:
         with self._or_let_go():
+            self._begin()
             self._lock.__enter__()
             return self._open()
 
     async def __aenter__(self) -> Writer:
         with self._or_let_go():
+            self._begin()
             await self._lock.__aenter__()
             return self._open()
 
@@ -54,7 +59,12 @@ class EditCommit(Commit):
             self._let_go()
             raise
 
+    def _begin(self) -> None:
+        effects = self._grant.effects
+        effects.commits, effects.open = True, effects.open + 1
+
     def _let_go(self) -> None:
+        self._grant.effects.open -= 1
         self._context.committing = False
         self._lock.release()
 
@@ -62,6 +72,8 @@ class EditCommit(Commit):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
         writer, self._writer = self._writer, None
+        if writer is not None:
+            self._note(writer)
         try:
             if writer is not None and writer.changes:
                 self.on_loop(lambda: self._write_down(writer))
@@ -95,6 +107,13 @@ class EditCommit(Commit):
     def _alive(self) -> None:
         if not self._grant.running.check():
             raise Interrupted(self._grant.running.why or "person", "The call was stopped; nothing more was changed.")
+
+    def _note(self, writer: Writer) -> None:
+        """What the call did, for when it does not come to its end."""
+        effects = self._grant.effects
+        changed = (change.to or change.path for change in writer.changes if change.matters)
+        effects.files = list(dict.fromkeys([*effects.files, *changed]))
+        effects.put_back = effects.put_back or writer.put_back
 
     def _write_down(self, writer: Writer) -> None:
         self._runner.session.save_undo(self._grant.call.id, writer.changes)

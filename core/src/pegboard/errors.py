@@ -4,7 +4,7 @@
     ├── ToolError              a tool's expected failure; the model reads the text and adapts
     │   └── DoorError          the workspace's door said no: outside, protected, not a regular file, stale ...
     ├── Blocked                the road stopped a call before it ran: nothing happened
-    ├── Interrupted            the call was started and not finished: its effects are unknown
+    ├── Interrupted            the call was started and not finished: its effects may be unknown
     ├── ConfigError            a setting is wrong: which file, which line, what was expected
     ├── PluginError            one plugin is at fault; `owner` is the name to disable
     ├── ModelError             a model's endpoint cannot be reached, refused, or broke off

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pegboard.running import Grant
     from pegboard.tooling import Tool
 
+_FILES = frozenset({"read", "list", "edit"})
+_NAMED = 20
 _DEEPEST = 16  # levels of a value that JSON has no form for
 DATA_BYTES = 8
 """A result's data may take this many times the bytes its text may: it is for programs, and JSON is wordier."""
@@ -34,6 +36,32 @@ class Product(msgspec.Struct, kw_only=True):
     truncated: bool = False
     full_output: str | None = None
     note: str | None = None
+
+
+class Effects(msgspec.Struct, gc=False):
+    """What is known of what a call did to files, where it did not come to its end.
+
+    commits: it changes files by commits. open: how many of them it has not left. beyond: it started programs or called
+    tools, of whose doings nothing is known here. files: what it changed. put_back: other changes, all undone since."""
+
+    commits: bool = False
+    open: int = 0
+    beyond: bool = False
+    files: list[str] = msgspec.field(default_factory=list)
+    put_back: bool = False
+
+    def known(self, touches: Sequence[Touch]) -> bool:
+        """Whether this is all it did: a tool changes files by commits alone."""
+        return self.commits and not self.open and not self.beyond and all(touch.kind in _FILES for touch in touches)
+
+    def __str__(self) -> str:
+        if self.files:
+            more = len(self.files) - _NAMED
+            names = ", ".join(self.files[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            return f"By then it had changed {names}, and nothing else. Look at that before you go on."
+        if self.put_back:
+            return "What had been changed before was put back: nothing is changed."
+        return "Nothing was changed."
 
 
 class Stopped(Exception):
@@ -193,7 +221,9 @@ def denied_text(rule: str, answer: Answer | None = None) -> str:
     return f"Error: {who}.{reason} Nothing was run. Ask the person for an alternative, or take another way."
 
 
-def interrupted_text(why: Why, touches: Sequence[Touch], printed: str, limit: float | None = None) -> str:
+def interrupted_text(
+    why: Why, touches: Sequence[Touch], printed: str, limit: float | None = None, effects: Effects | None = None
+) -> str:
     """The text for a call that was started and not finished (decision 47)."""
     noun = "command" if any(touch.kind == "run" for touch in touches) else "call"
     match why:
@@ -203,7 +233,8 @@ def interrupted_text(why: Why, touches: Sequence[Touch], printed: str, limit: fl
             said = f"The user interrupted this {noun}."
         case "turn_ended":
             said = f"The turn ended while this {noun} ran."
-    text = f"Error: {said} It did not finish, so its effects are unknown."
+    known = effects is not None and effects.known(touches)
+    text = f"Error: {said} {effects if known else 'It did not finish, so its effects are unknown.'}"
     return f"{text}\nstdout:\n{printed}" if printed else text
 
 

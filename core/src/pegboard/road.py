@@ -35,7 +35,6 @@ from pegboard.outcome import (
     Stopped,
     blocked_text,
     denied_text,
-    interrupted_text,
     invalid_text,
     product_of,
     stuck_text,
@@ -99,7 +98,7 @@ class Road:
             return self.record(trip, "error", Product(text=f"Error: {error}"))
         except Interrupted as stop:
             why = why_of(stop)
-            text = stop.text or interrupted_text(why, trip.touches, trip.printed(), stop.limit)
+            text = trip.interrupted(why, stop.limit, said=stop.text)
             return self.record(trip, "interrupted", Product(text=text), why=why)
         except asyncio.CancelledError:
             self.cut_short(trip)
@@ -265,8 +264,7 @@ class Road:
         """Record what a turn that ends leaves of this call: interrupted if it was started, else nothing happened."""
         why = trip.lane.ends
         if trip.started:
-            text = interrupted_text(why, trip.touches, trip.printed())
-            self.record(trip, "interrupted", Product(text=text), why=why)
+            self.record(trip, "interrupted", Product(text=trip.interrupted(why)), why=why)
         else:
             self.record(trip, "blocked", Product(text=unstarted_text(why)), block="denied")
 

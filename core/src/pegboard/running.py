@@ -30,7 +30,7 @@ from pegboard.kit.process import Launcher
 from pegboard.kit.settings import JobSettings
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane, Running
-from pegboard.outcome import fault_text
+from pegboard.outcome import Effects, fault_text
 from pegboard.plugins.loaded import log_failure, place_in
 from pegboard.session import Session
 from pegboard.tooling import Tool
@@ -56,6 +56,7 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
     shown: Mapping[str, Opened] = {}
     noted: Mapping[str, str] = {}
     running: Running = msgspec.field(default_factory=Running)
+    effects: Effects = msgspec.field(default_factory=Effects)
     turn: int | None = None
     lane: Lane | None = None
     again: Again | None = None
@@ -87,7 +88,7 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
 
 class Runner:
     """What running tools stand on, for one session. `stuck`: tools whose stopped thread has not ended. `job_settings`: of
-    the tool set that looks after jobs; without one nothing goes to the background by itself."""
+    the tool set that looks after jobs; without one nothing becomes a job by itself. `lasting`: jobs outlive calls."""
 
     def __init__(
         self,
@@ -112,6 +113,7 @@ class Runner:
         self.caps = Caps.of(config.output)
         self.job_settings = next((given for given in settings.values() if isinstance(given, JobSettings)), None)
         self._jobs: Jobs | None = None
+        self.lasting = False
         self.stuck: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
 
@@ -132,8 +134,7 @@ class Runner:
         grant.noted = view.notes  # also those of a preview that fails
         context = RunContext(self, grant, workspace=view)
         try:
-            arguments = grant.tool.decode(grant.body)
-            made = make(arguments, context)
+            made = make(grant.tool.decode(grant.body), context)
             blocks = list(await made if isinstance(made, Awaitable) else made)
         except ToolError as error:
             if tells:

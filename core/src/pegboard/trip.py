@@ -15,7 +15,7 @@ from pegboard.events import CallAsked, CallFinished, CallStarted
 from pegboard.hooks import Asked
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
-from pegboard.outcome import Product
+from pegboard.outcome import Product, interrupted_text
 from pegboard.running import Grant
 from pegboard.tooling import Tool
 from pegboard.wire import clean, writable
@@ -87,6 +87,13 @@ class Trip(msgspec.Struct, gc=False):
     def printed(self) -> str:
         """What the call has printed so far."""
         return self.grant.printed() if self.grant else ""
+
+    def interrupted(self, why: Why, limit: float | None = None, said: str = "") -> str:
+        """What is said of it once it was stopped. `said`: by the tool, which counts where its effects are not known here."""
+        effects = self.grant.effects if self.grant else None
+        if said and not (effects and effects.known(self.touches)):
+            return said
+        return interrupted_text(why, self.touches, self.printed(), limit, effects)
 
     def record(
         self, outcome: OutcomeName, block: BlockName | None, why: Why | None, product: Product, session: str, ms: float

@@ -15,6 +15,7 @@ from pegboard.kit.changes import Change, ChangedFile, told
 from pegboard.kit.undo import View
 from pegboard.session import records
 from pegboard.session.deeds import FILES, UNREACHED, Deed, Deeds
+from pegboard.session.presence import is_open
 from pegboard.session.store import folders, readable_events, works_in
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     in_the_way: list[str] = []
 
 
+_NOT_KEPT = {
+    "interrupted": "what it changed, if anything, was not kept",
+    None: "its process was ended before it was done, and what it changed, if anything, was not kept: look at the files",
+}
+"""Why there is nothing to undo a call by, going by its outcome."""
 Source: TypeAlias = tuple[Path, Iterable[events.AnyEvent]]
 """A session's folder, and its log."""
 
@@ -90,14 +96,13 @@ def _entry(row: _Row, fresh: View, view: View) -> Entry | None:
         state = "lost"
     elif kept is None and deed.kinds & UNREACHED:
         state = "command"
-    elif deed.outcome is None:
+    elif deed.outcome is None and is_open(row.folder):
         state = "running"
     elif kept is None and (deed.outcome in ("error", "blocked") or not deed.wrote):
         return None
     elif kept is None:
-        interrupted = deed.outcome == "interrupted"
-        state, why = "lost", f"what it changed{', if anything,' if interrupted else ''} was not kept"
-    elif not any(map(_matters, kept)):
+        state, why = "lost", _NOT_KEPT.get(deed.outcome, "what it changed was not kept")
+    elif not any(change.matters for change in kept):
         return None
     else:
         state, why, in_the_way = _reachable(kept, fresh, view)
@@ -120,11 +125,6 @@ def _reachable(changes: Sequence[Change], fresh: View, view: View) -> tuple[Stat
     if not later:
         return "behind", "once newer ones are undone", []
     return "changed", " ".join(problems.values()), list(problems)
-
-
-def _matters(change: Change) -> bool:
-    """Whether anything was changed: a file that is written as it was is not."""
-    return change.change != "changed" or bool(change.spans) or not change.undoable
 
 
 def sources(store: Path, root: str, most: int | None = None) -> list[Source]:
@@ -156,7 +156,7 @@ def _last_change(folder: Path) -> float | None:
     for deed in reversed(list(deeds)):
         if deed.undoes is None and deeds.in_force(deed) and (when := records.saved_at(folder, deed.id)) is not None:
             try:
-                if any(map(_matters, records.load(folder, deed.id) or ())):
+                if any(change.matters for change in records.load(folder, deed.id) or ()):
                     return when
             except SessionError:
                 return when

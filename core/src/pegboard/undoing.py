@@ -54,14 +54,20 @@ class Undoing:
             UndoError: it cannot be; nothing was changed.
             ToolError: it failed on the way; the text says if anything stays changed.
         """
-        async with EditLock(self._locks, self._workspace.root):
-            folder = self._folder()
-            deeds = Deeds(self._session.read())
-            entry = chosen(self._listed(folder), call)
-            deed = deeds.get(entry.id)
-            changes = records.load(folder, entry.id)
-            assert deed is not None and changes is not None, "a ready entry has them"
-            return await self._undo(folder, deed, changes, id or f"u{deeds.undos + 1}", redone=_redone(deeds, deed))
+        outside: set[str] = set()
+        while True:  # which files it is about is known for certain under the lock, and is part of what is locked
+            async with EditLock(self._locks, self._workspace.root, outside):
+                folder = self._folder()
+                deeds = Deeds(self._session.read())
+                entry = chosen(self._listed(folder), call)
+                deed = deeds.get(entry.id)
+                changes = records.load(folder, entry.id)
+                assert deed is not None and changes is not None, "a ready entry has them"
+                about = {place for place in places_of(changes) if place.startswith("/")}
+                if about <= outside:
+                    name = id or f"u{deeds.undos + 1}"
+                    return await self._undo(folder, deed, changes, name, redone=_redone(deeds, deed))
+            outside |= about
 
     async def _undo(self, folder: Path, deed: Deed, changes: list[Change], id: str, *, redone: bool) -> events.Undone:
         writer = Writer(self._workspace, places=places_of(changes))

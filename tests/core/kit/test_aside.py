@@ -36,3 +36,23 @@ async def test_a_cancelled_call_waits_for_the_work_and_is_told_of_the_cancel_alo
     del task
     gc.collect()  # what nobody asked for is told of when it is thrown away
     assert noise == []
+
+
+async def test_a_call_that_is_cancelled_again_waits_for_the_work_too() -> None:
+    begun, go_on, ended = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(10)
+        ended.append(True)
+
+    task = asyncio.ensure_future(apart(work))
+    while not begun.is_set():
+        await asyncio.sleep(0.001)
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0.001)
+        assert not task.done()
+    go_on.set()
+    await asyncio.wait({task})
+    assert ended == [True] and task.cancelled()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -19,12 +20,15 @@ def as_list(paths: Any) -> Any:
 
 
 async def apart(work: Callable[[], T]) -> T:
-    """Do blocking work in a thread. When the call is cancelled, the work ends first: no lock or file is let go early."""
+    """Do blocking work in a thread. When the call is cancelled, be it again and again, the work ends first: no lock or file
+    is let go early."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        await asyncio.wait({task})
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({task})
         if not task.cancelled():
             task.exception()  # the cancel goes first; nobody else will ask for it
         raise

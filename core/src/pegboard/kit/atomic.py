@@ -11,25 +11,24 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from contextlib import suppress
 
-from pegboard.kit.beneath import READ_FLAGS
+from pegboard.kit.nature import Nature, put_on
 
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 _NEW_FLAGS: int = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
 _NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-_KEPT_ATTRIBUTES = ("user.", "system.posix_acl_access")
 
 
 class Beside:
     """A temporary file in the folder of the file it will become. A context manager: what was not placed is removed.
 
-    `like`: the file whose mode and owner it takes; None makes a new file, with the mode that the umask gives.
+    `like`: what it is to be beside its content; None makes a new file, with the mode that the umask gives. `note`: what of
+    that could not be, once it was written.
     """
 
-    def __init__(self, folder: int, like: os.stat_result | None) -> None:
+    def __init__(self, folder: int, like: Nature | None) -> None:
         self._folder = folder
         self._like = like
         self._name = f".pegboard-{os.urandom(8).hex()}.tmp"
@@ -69,35 +68,8 @@ class Beside:
         while view:
             view = view[os.write(self._fd, view) :]
         if self._like is not None:
-            self._take_after(self._like)
+            self.note = "; ".join(filter(None, (self._like.left, put_on(self._fd, self._like)))) or None
         os.fsync(self._fd)
-
-    def set_mode(self, mode: int) -> None:
-        os.fchmod(self._fd, mode)
-
-    def copy_attributes(self, name: str) -> None:
-        """Take over a file's own extended attributes and access list, as far as the system lets us."""
-        if not hasattr(os, "listxattr"):
-            return
-        with suppress(OSError):
-            fd = os.open(name, READ_FLAGS | _NOFOLLOW, dir_fd=self._folder)
-            try:
-                for attribute in os.listxattr(fd):
-                    if attribute.startswith(_KEPT_ATTRIBUTES):
-                        os.setxattr(self._fd, attribute, os.getxattr(fd, attribute))
-            finally:
-                os.close(fd)
-
-    def _take_after(self, like: os.stat_result) -> None:
-        mode = stat.S_IMODE(like.st_mode)
-        own = os.fstat(self._fd)
-        if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
-            try:
-                os.fchown(self._fd, like.st_uid, like.st_gid)
-            except PermissionError:
-                mode &= ~(stat.S_ISUID | stat.S_ISGID)
-                self.note = "its owner could not be kept: it is yours now"
-        os.fchmod(self._fd, mode)
 
     def replace(self, name: str) -> os.stat_result:
         """Become `name`, in place of what has that name. Returns its facts."""

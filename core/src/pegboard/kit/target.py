@@ -11,6 +11,7 @@ from pegboard.errors import DoorError
 from pegboard.kit.beneath import FOLDER_FLAGS, READ_FLAGS, Escapes, Walk, real_path
 from pegboard.kit.handles import Opened, OpenFile, Stamp
 from pegboard.kit.names import given
+from pegboard.kit.nature import Nature, nature_of, nature_unread
 from pegboard.kit.refusals import changed_error, escape_error, meanwhile_error, special, system_error
 from pegboard.kit.workspace import SESSION, Route, Workspace
 
@@ -54,6 +55,10 @@ class Target:
             return None
         return f"{self.at} had {self.info.st_nlink} names (hard links); the others keep the old content."
 
+    def said(self, what: str | None) -> str | None:
+        """A note on the file, where there is one, as a sentence that names it."""
+        return what and f"{self.at}: {what}."
+
     def _where(self) -> str:
         return real_path(self.folder) or os.path.join(self._route.below.real, *self._walk.names)
 
@@ -78,6 +83,16 @@ class Target:
             if opened.stamp != self.stamp:
                 raise meanwhile_error(self.at)
             yield opened
+
+    def nature(self) -> Nature | None:
+        """What the file is beside its content; None where there is none."""
+        if self.info is None:
+            return None
+        try:
+            with self.open() as opened:
+                return nature_of(opened.fd)
+        except PermissionError:
+            return nature_unread(self.info)
 
     def compare(self, expect: Mapping[str, Opened], places: Collection[str], before: Stamp | None) -> None:
         """The place must be the one that was decided on, and the file the one that was shown and that the caller read."""

@@ -79,6 +79,7 @@ def all_or_none(workspace: Workspace, writer: Writer) -> Iterator[None]:
         yield
     except BaseException as error:
         done = writer.forget(mark)
+        writer.put_back = writer.put_back or bool(done)
         problem = _put_back(workspace, done)
         if problem is not None:
             writer.changes += done
@@ -210,7 +211,7 @@ def _hunks_back(spans: Sequence[Span]) -> list[Hunk]:
 def _restore(writer: Writer, change: Change) -> Change:
     if change.link is not None:
         return writer.restore_link(change.path, change.link)
-    return writer.restore(change.path, change.spans[0].old, change.mode)
+    return writer.restore(change.path, change.spans[0].old, change.nature)
 
 
 def _remove_folders(workspace: Workspace, folders: Sequence[str]) -> None:

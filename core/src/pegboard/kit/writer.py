@@ -17,9 +17,10 @@ import msgspec
 from pegboard.errors import DoorError
 from pegboard.kit import knowledge
 from pegboard.kit.atomic import Beside, drop, move_new
-from pegboard.kit.changes import Change, not_kept
+from pegboard.kit.changes import KEPT_ATTRIBUTES, Change, not_kept
 from pegboard.kit.handles import Opened, Stamp
 from pegboard.kit.hunks import Hunk, Span, difference, spans_of
+from pegboard.kit.nature import Nature
 from pegboard.kit.plan import Plan, diff_of, plan_whole
 from pegboard.kit.refusals import changed_error, meanwhile_error, write_error
 from pegboard.kit.seen import Seen
@@ -29,7 +30,7 @@ from pegboard.kit.workspace import Workspace
 
 
 class Writer:
-    """Writes files of one workspace. `changes` lists what was done so far, in order.
+    """Writes files of one workspace. `changes` lists what was done so far, in order; `put_back`: of more, it was undone.
 
     `expect`: files whose preview was approved, as they were then. `places`: where the call was decided to write, by real
     path; what is not there, or below it, is not written (empty: anywhere). `alive` raises once the call was cancelled.
@@ -57,6 +58,7 @@ class Writer:
         self._known: list[knowledge.Learn] = []
         self.changes: list[Change] = []
         self.undo_id: str | None = None
+        self.put_back = False
 
     def write(self, path: str, data: bytes, *, overwrite: bool = True, before: Stamp | None = None) -> Change:
         """Make `data` the whole content of a file; parents are made. `before`: the state the caller looked at.
@@ -100,18 +102,21 @@ class Writer:
             kept = info.st_size <= self._keep
             link = os.readlink(target.name, dir_fd=target.folder) if target.is_link else None
             old = self._content(target) if kept and link is None else b""
+            was = target.nature() if kept and link is None else None
+            was = was.within(KEPT_ATTRIBUTES) if was else Nature(mode=stat.S_IMODE(info.st_mode))
             self._last_look(target)
             os.unlink(target.name, dir_fd=target.folder)
             diff = diff_of(old, None, target.at)
             change = Change(
                 path=target.at, change="deleted", removed=diff.removed, before=target.stamp, link=link,
-                mode=stat.S_IMODE(info.st_mode), spans=[Span(0, 0, old)], diff=diff, undoable=kept,
-                note=_notes(target.names_note, None if kept else not_kept(target.at)),
+                mode=was.mode, owner=was.owner, attributes=was.attributes, spans=[Span(0, 0, old)], diff=diff,
+                note=_notes(target.names_note, None if kept else not_kept(target.at), target.said(was.left)),
+                undoable=kept,
             )  # fmt: skip
             return self._done(change)
 
     def move(self, path: str, to: str, data: bytes | None = None, *, before: Stamp | None = None) -> Change:
-        """Give a file another name, which must be free, and new content where `data` is given. Mode goes along."""
+        """Give a file another name, which must be free, and new content where `data` is given; all else it keeps."""
         with self._target(path, before, follow=False) as source, self._target(to) as target:
             info = self._existing(source)
             if source.is_link:
@@ -123,35 +128,35 @@ class Writer:
             old = self._content(source)
             new = old if data is None else data
             with self._parents(target):
-                after = self._place_moved(source, target, info, data)
+                after, note = self._place_moved(source, target, data)
             diff = msgspec.structs.replace(diff_of(old, new, source.at), change="moved", to=target.at)
             change = Change(
                 path=source.at, change="moved", to=target.at, added=diff.added, removed=diff.removed,
                 before=source.stamp, after=Stamp.of(after), spans=spans_of(old, new, difference(old, new)),
-                mode=stat.S_IMODE(info.st_mode), folders=target.made_places(), diff=diff, check=zlib.crc32(new),
+                mode=stat.S_IMODE(info.st_mode), folders=target.made_places(), diff=diff, check=zlib.crc32(new), note=note,
             )  # fmt: skip
             self._known.append(knowledge.moved(source.at, target.at, Stamp.of(after), old, new))
             return self._done(change)
 
-    def _place_moved(self, source: Target, target: Target, info: os.stat_result, data: bytes | None) -> os.stat_result:
+    def _place_moved(self, source: Target, target: Target, data: bytes | None) -> tuple[os.stat_result, str | None]:
         if data is None:
             self._last_look(source, target)
             move_new(source.folder, source.name, target.folder, target.name)
-            return os.lstat(target.name, dir_fd=target.folder)
-        with Beside(target.folder, info) as beside:
+            return os.lstat(target.name, dir_fd=target.folder), None
+        with Beside(target.folder, source.nature()) as beside:
             beside.write(data)
             self._last_look(source, target)
             after = beside.create(target.name)
         drop(source.folder, source.name, target.folder, target.name)
-        return after
+        return after, target.said(beside.note)
 
-    def restore(self, path: str, data: bytes, mode: int | None) -> Change:
-        """Make a file that was deleted again, with its mode."""
+    def restore(self, path: str, data: bytes, nature: Nature | None) -> Change:
+        """Make a file that was deleted again, with what it was beside its content."""
         with self._target(path) as target:
             if target.info is not None:
                 text = f"{target.at} exists again, so the deleted one was not put back. Nothing was changed."
                 raise DoorError(text, reason="exists", path=target.at)
-            return self._create(target, data, mode=mode, learn=knowledge.restored)
+            return self._create(target, data, nature, knowledge.restored)
 
     def restore_link(self, path: str, link: str) -> Change:
         """Make a link that was deleted again."""
@@ -238,19 +243,18 @@ class Writer:
         self,
         target: Target,
         data: bytes,
-        mode: int | None = None,
+        nature: Nature | None = None,
         learn: Callable[[str, Stamp, bytes], knowledge.Learn] = knowledge.written,
     ) -> Change:
-        with self._parents(target), Beside(target.folder, None) as beside:
+        with self._parents(target), Beside(target.folder, nature) as beside:
             beside.write(data)
-            if mode is not None:
-                beside.set_mode(mode)
             self._last_look(target)
             after = beside.create(target.name)
         diff = diff_of(None, data, target.at)
         change = Change(
             path=target.at, change="created", added=diff.added, after=Stamp.of(after), diff=diff,
             spans=spans_of(b"", data, difference(b"", data)), folders=target.made_places(), check=zlib.crc32(data),
+            note=target.said(beside.note),
         )  # fmt: skip
         self._known.append(learn(target.at, Stamp.of(after), data))
         return self._done(change)
@@ -280,12 +284,10 @@ class Writer:
         return self._done(change)
 
     def _put(self, target: Target, data: bytes) -> tuple[Stamp, str | None]:
-        with Beside(target.folder, target.info) as beside:
-            beside.copy_attributes(target.name)
+        with Beside(target.folder, target.nature()) as beside:
             beside.write(data)
             self._last_look(target)
-            stamp = Stamp.of(beside.replace(target.name))
-        return stamp, beside.note and f"{target.at}: {beside.note}."
+            return Stamp.of(beside.replace(target.name)), target.said(beside.note)
 
     def _done(self, change: Change) -> Change:
         self.changes.append(change)

@@ -100,6 +100,25 @@ class Presence:
             os.close(fd)
 
 
+def is_open(session: Path) -> bool:
+    """Whether a process has a session open, this one or another; true where that cannot be told."""
+    if fcntl is None:
+        return True
+    flags = os.O_RDWR | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        fd = os.open(session / "alive.lock", flags)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        return not _try_lock(fd, fcntl.LOCK_EX)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+
+
 def _try_lock(fd: int, how: int) -> bool:
     try:
         fcntl.flock(fd, how | fcntl.LOCK_NB)
