@@ -103,3 +103,29 @@ def test_what_was_done_before_stays(root: Path) -> None:
         raise ValueError
     assert contents(root) == {"a.txt": b"1\n", "b.txt": b"two\n"}
     assert [change.path for change in writer.changes] == ["a.txt"]
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9", rb"caf\xe9"])
+@pytest.mark.parametrize("what", ["deleted", "moved", "moved anew", "link"])
+def test_a_name_comes_back_byte_for_byte(root: Path, name: bytes, what: str) -> None:
+    r"""Both names are shown as `caf\xe9`; the record tells which it was, also when what undid it is undone."""
+    path = os.path.join(os.fsencode(root), name)
+    os.symlink(b"a.txt", path) if what == "link" else os.replace(root / "a.txt", path)
+    workspace, writer, again = (Workspace(str(root)), Writer(Workspace(str(root))), Writer(Workspace(str(root))))
+    shown = r"caf\xe9"
+    before = set(os.listdir(os.fsencode(root)))
+    match what:
+        case "moved":
+            writer.move(shown, "m.txt")
+        case "moved anew":
+            writer.move(shown, "m.txt", b"moved\n")
+        case _:
+            writer.remove(shown)
+    after = set(os.listdir(os.fsencode(root)))
+
+    undone = undo_all(workspace, again, writer.changes)
+    assert set(os.listdir(os.fsencode(root))) == before
+    redone = undo_all(workspace, Writer(workspace), undone)
+    assert set(os.listdir(os.fsencode(root))) == after
+    undo_all(workspace, Writer(workspace), redone)
+    assert set(os.listdir(os.fsencode(root))) == before

@@ -20,7 +20,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     or moved. `owner`, `attributes`: of a deleted one, as in `Nature`. `link`: where a deleted link led, or one that was
     made again leads. `folders`: parents that were made. `note`: what the person and the model should know (other names,
     owner). `undoable` is false where the old content was too large to keep. `check`: the CRC-32 of all of the new
-    content; None where there is none.
+    content; None where there is none. `escaped`: of a file that was deleted or moved: its own name had bytes that are not
+    UTF-8, for which `path` has `\\xNN`.
     """
 
     path: str
@@ -40,6 +41,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     diff: Diff | None = None
     undoable: bool = True
     check: int | None = None
+    escaped: bool = False
 
     @property
     def matters(self) -> bool:

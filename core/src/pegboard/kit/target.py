@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pegboard.errors import DoorError
 from pegboard.kit.beneath import FOLDER_FLAGS, READ_FLAGS, Escapes, Walk, real_path
 from pegboard.kit.handles import Opened, OpenFile, Stamp
-from pegboard.kit.names import given
+from pegboard.kit.names import given, shown
 from pegboard.kit.nature import Nature, nature_of, nature_unread
 from pegboard.kit.refusals import changed_error, escape_error, meanwhile_error, special, system_error
 from pegboard.kit.workspace import SESSION, Route, Workspace
@@ -47,6 +47,11 @@ class Target:
     def is_link(self) -> bool:
         """Only where links are not followed."""
         return self.info is not None and stat.S_ISLNK(self.info.st_mode)
+
+    @property
+    def escaped(self) -> bool:
+        """Whether the name is shown with `\\xNN` in it, for bytes that are not UTF-8."""
+        return shown(self.name) != self.name
 
     @property
     def names_note(self) -> str | None:
@@ -101,12 +106,12 @@ class Target:
         if places and not self.is_link and not inside:
             text = f"{self.at} is not where this call was to write: a path leads elsewhere now. Nothing was changed."
             raise DoorError(text, reason="changed", path=self.at)
-        shown = expect.get(self.at)
-        if shown is not None and shown.stamp != self.stamp:
-            if shown.stamp is None or self.stamp is None or self.is_link:
+        looked = expect.get(self.at)
+        if looked is not None and looked.stamp != self.stamp:
+            if looked.stamp is None or self.stamp is None or self.is_link:
                 raise changed_error(self.at)
             with self.open() as opened:
-                if opened.digest() != shown.digest:
+                if opened.digest() != looked.digest:
                     raise changed_error(self.at)
         if before is not None and before != self.stamp:
             raise meanwhile_error(self.at)
@@ -156,10 +161,11 @@ class Target:
 
 
 @contextmanager
-def target_of(workspace: Workspace, path: str, *, follow: bool = True) -> Iterator[Target]:
+def target_of(workspace: Workspace, path: str, *, follow: bool = True, escaped: bool = False) -> Iterator[Target]:
     """Where writing to `path` would write. The checks of the workspace are applied to the real path, as `edit`.
 
-    `follow` false: the last name is not followed when it is a link.
+    `follow` false: the last name is not followed when it is a link. `escaped`: where nothing is there yet, `\\xNN` in the
+    path stands for a byte that is not UTF-8.
     """
     route = workspace.route(path)
     if route is None:
@@ -167,7 +173,7 @@ def target_of(workspace: Workspace, path: str, *, follow: bool = True) -> Iterat
     if route.prefix == SESSION:
         raise DoorError(f"{path} is kept output of the session, for reading only.", reason="readonly", path=path)
     try:
-        walk = _walk(route, path, follow)
+        walk = _walk(route, path, follow, escaped)
     except Escapes:
         raise escape_error(path) from None
     except OSError as error:
@@ -183,12 +189,12 @@ def target_of(workspace: Workspace, path: str, *, follow: bool = True) -> Iterat
         yield target
 
 
-def _walk(route: Route, path: str, follow: bool) -> Walk:
+def _walk(route: Route, path: str, follow: bool, escaped: bool) -> Walk:
     walk = route.below.walk(route.parts, follow=follow)
     parts = [given(part) or part for part in route.parts]
     if walk.kind == "missing" and parts != route.parts:
         other = route.below.walk(parts, follow=follow)
-        walk, other = (walk, other) if other.kind == "missing" else (other, walk)
+        walk, other = (walk, other) if other.kind == "missing" and not escaped else (other, walk)
         other.close()
     problem = _problem(walk, path)
     if problem is not None:

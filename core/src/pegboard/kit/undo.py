@@ -44,7 +44,8 @@ def undo(workspace: Workspace, writer: Writer, change: Change) -> Change:
         case "moved":
             assert change.to is not None
             _, old, stamp = _as_written(workspace, change.to, change)
-            undone = writer.move(change.to, change.path, old if change.spans else None, before=stamp)
+            data = old if change.spans else None
+            undone = writer.move(change.to, change.path, data, before=stamp, escaped=change.escaped)
         case "changed":
             data, old, stamp = _as_written(workspace, change.path, change)
             plan = Plan(change.path, data, old, _hunks_back(change.spans), replaced=len(change.spans), exact=False)
@@ -210,8 +211,8 @@ def _hunks_back(spans: Sequence[Span]) -> list[Hunk]:
 
 def _restore(writer: Writer, change: Change) -> Change:
     if change.link is not None:
-        return writer.restore_link(change.path, change.link)
-    return writer.restore(change.path, change.spans[0].old, change.nature)
+        return writer.restore_link(change.path, change.link, escaped=change.escaped)
+    return writer.restore(change.path, change.spans[0].old, change.nature, escaped=change.escaped)
 
 
 def _remove_folders(workspace: Workspace, folders: Sequence[str]) -> None:

@@ -111,13 +111,15 @@ class Writer:
                 path=target.at, change="deleted", removed=diff.removed, before=target.stamp, link=link,
                 mode=was.mode, owner=was.owner, attributes=was.attributes, spans=[Span(0, 0, old)], diff=diff,
                 note=_notes(target.names_note, None if kept else not_kept(target.at), target.said(was.left)),
-                undoable=kept,
+                undoable=kept, escaped=target.escaped,
             )  # fmt: skip
             return self._done(change)
 
-    def move(self, path: str, to: str, data: bytes | None = None, *, before: Stamp | None = None) -> Change:
+    def move(
+        self, path: str, to: str, data: bytes | None = None, *, before: Stamp | None = None, escaped: bool = False
+    ) -> Change:
         """Give a file another name, which must be free, and new content where `data` is given; all else it keeps."""
-        with self._target(path, before, follow=False) as source, self._target(to) as target:
+        with self._target(path, before, follow=False) as source, self._target(to, escaped=escaped) as target:
             info = self._existing(source)
             if source.is_link:
                 text = f"{source.at} is a link; move the file it leads to. Nothing was changed."
@@ -134,6 +136,7 @@ class Writer:
                 path=source.at, change="moved", to=target.at, added=diff.added, removed=diff.removed,
                 before=source.stamp, after=Stamp.of(after), spans=spans_of(old, new, difference(old, new)),
                 mode=stat.S_IMODE(info.st_mode), folders=target.made_places(), diff=diff, check=zlib.crc32(new), note=note,
+                escaped=source.escaped,
             )  # fmt: skip
             self._known.append(knowledge.moved(source.at, target.at, Stamp.of(after), old, new))
             return self._done(change)
@@ -150,17 +153,17 @@ class Writer:
         drop(source.folder, source.name, target.folder, target.name)
         return after, target.said(beside.note)
 
-    def restore(self, path: str, data: bytes, nature: Nature | None) -> Change:
+    def restore(self, path: str, data: bytes, nature: Nature | None, *, escaped: bool = False) -> Change:
         """Make a file that was deleted again, with what it was beside its content."""
-        with self._target(path) as target:
+        with self._target(path, escaped=escaped) as target:
             if target.info is not None:
                 text = f"{target.at} exists again, so the deleted one was not put back. Nothing was changed."
                 raise DoorError(text, reason="exists", path=target.at)
             return self._create(target, data, nature, knowledge.restored)
 
-    def restore_link(self, path: str, link: str) -> Change:
+    def restore_link(self, path: str, link: str, *, escaped: bool = False) -> Change:
         """Make a link that was deleted again."""
-        with self._target(path) as target:
+        with self._target(path, escaped=escaped) as target:
             with self._parents(target):
                 self._last_look(target)
                 os.symlink(link, target.name, dir_fd=target.folder)
@@ -203,9 +206,11 @@ class Writer:
         self._alive()
 
     @contextmanager
-    def _target(self, path: str, before: Stamp | None = None, *, follow: bool = True) -> Iterator[Target]:
+    def _target(
+        self, path: str, before: Stamp | None = None, *, follow: bool = True, escaped: bool = False
+    ) -> Iterator[Target]:
         self._alive()
-        with target_of(self._workspace, path, follow=follow) as target:
+        with target_of(self._workspace, path, follow=follow, escaped=escaped) as target:
             target.compare(self._expect, self._places, before)
             try:
                 target.check_writable()
