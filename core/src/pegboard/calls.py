@@ -39,7 +39,8 @@ class Touch(msgspec.Struct, frozen=True, gc=False):
     """One thing a call would touch. `what` as it was written; `at` where it resolves to.
 
     For paths `at` is relative to the workspace root (`.` is the root itself) and absolute when it lies outside, which
-    `outside` says. For other kinds `at` is None. `sends` marks a request with a body (kind net).
+    `outside` says. A touches function leaves both out, except for a link that is itself touched, not what it leads to
+    (`kit.target.link_place`). For other kinds `at` is None. `sends` marks a request with a body (kind net).
     """
 
     kind: TouchKind

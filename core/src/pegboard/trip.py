@@ -168,5 +168,7 @@ def placed(touches: Iterable[Touch], workspace: Workspace, *, batch: bool = Fals
 
 
 def _placed(touch: Touch, workspace: Workspace) -> Touch:
+    if touch.at is not None:  # the tool's own word: a link that is itself touched
+        return touch
     place = workspace.place(touch.what)
     return Touch(touch.kind, touch.what, place.at, place.outside, touch.sends)

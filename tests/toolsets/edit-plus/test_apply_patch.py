@@ -666,3 +666,13 @@ class Countdown:
                 raise self._wrong
             self._wrong()
         return self._function(*given)
+
+
+def test_a_link_is_deleted_wherever_it_leads_and_not_what_it_leads_to(pegboard_board: Make, tmp_path: Path) -> None:
+    board = pegboard_board(tools=TOOLS, guards=[ProtectedPaths(Settings())])
+    write(tmp_path, ".env", "KEY=1\n")
+    for name, leads in (("secret", ".env"), ("out", "/etc/hostname")):
+        (tmp_path / name).symlink_to(leads)
+    ok(board.call("apply_patch", patch=patch("*** Delete File: secret", "*** Delete File: out")))
+    assert not (tmp_path / "secret").is_symlink() and not (tmp_path / "out").is_symlink()
+    assert (tmp_path / ".env").read_text() == "KEY=1\n"

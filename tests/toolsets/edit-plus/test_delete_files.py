@@ -323,3 +323,29 @@ class TestAnyPattern:
             assert before - left(root) == judged == {file["path"] for file in record.data["files"]}
         else:
             assert left(root) == before
+
+
+@pytest.mark.parametrize("leads", ["../linked-to/secret.txt", ".env", ".git/config", "nowhere/at/all", "link"])
+def test_a_link_may_go_wherever_it_leads(board: TestBoard, files: Path, leads: str) -> None:
+    write(files, ".env", "KEY=1\n")
+    write(files, ".git/config", "[core]\n")
+    write(files.parent / "linked-to", "secret.txt", "keep\n")
+    (files / "link").symlink_to(leads)
+    record = board.call("delete_files", paths=["./link"])
+    assert "deleted link" in ok(record) and not (files / "link").is_symlink()
+    [start] = [event for event in board.events if isinstance(event, CallStarted)]
+    assert [(touch.what, touch.at, touch.outside) for touch in start.touches] == [("./link", "link", False)]
+    assert (files / ".env").read_text() == "KEY=1\n" and (files / ".git/config").exists()
+    assert (files.parent / "linked-to/secret.txt").read_text() == "keep\n"
+
+
+def test_what_lies_behind_a_link_to_elsewhere_may_not(board: TestBoard, files: Path) -> None:
+    write(files.parent / "linked-to", "secret.txt", "keep\n")
+    (files / "out").symlink_to("../linked-to")
+    inner = files.parent / "linked-to/inner"
+    inner.unlink(missing_ok=True)
+    inner.symlink_to("secret.txt")
+    for path in ("out/secret.txt", "out/inner", "out/../linked-to/inner"):
+        record = board.call("delete_files", paths=[path])
+        assert record.outcome in ("blocked", "error"), record.text
+    assert (files.parent / "linked-to/inner").is_symlink() and (files.parent / "linked-to/secret.txt").exists()

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 from pegboard.errors import DoorError
 from pegboard.kit.beneath import FOLDER_FLAGS, READ_FLAGS, Escapes, Walk, real_path
-from pegboard.kit.handles import Opened, OpenFile, Stamp
+from pegboard.kit.handles import Opened, OpenFile, Place, Stamp
 from pegboard.kit.names import given, shown
 from pegboard.kit.nature import Nature, nature_of, nature_unread
 from pegboard.kit.refusals import changed_error, escape_error, meanwhile_error, special, system_error
@@ -101,9 +101,8 @@ class Target:
 
     def compare(self, expect: Mapping[str, Opened], places: Collection[str], before: Stamp | None) -> None:
         """The place must be the one that was decided on, and the file the one that was shown and that the caller read."""
-        # Of a link that is itself written (removed), `places` name where it leads.
         inside = any(place in (".", self.at) or self.at.startswith(place + "/") for place in places)
-        if places and not self.is_link and not inside:
+        if places and not inside:
             text = f"{self.at} is not where this call was to write: a path leads elsewhere now. Nothing was changed."
             raise DoorError(text, reason="changed", path=self.at)
         looked = expect.get(self.at)
@@ -167,6 +166,22 @@ def target_of(workspace: Workspace, path: str, *, follow: bool = True, escaped: 
     `follow` false: the last name is not followed when it is a link. `escaped`: where nothing is there yet, `\\xNN` in the
     path stands for a byte that is not UTF-8.
     """
+    with _reached(workspace, path, follow=follow, escaped=escaped) as (target, route):
+        workspace.admit("edit", target.at, target.info, route)
+        yield target
+
+
+def link_place(workspace: Workspace, path: str) -> Place | None:
+    """Where a link itself is, not where it leads, for whoever deletes it. None for what is no link, or cannot be reached."""
+    try:
+        with _reached(workspace, path, follow=False) as (target, _):
+            return Place(target.at, outside=target.at.startswith("/")) if target.is_link else None
+    except DoorError:
+        return None
+
+
+@contextmanager
+def _reached(workspace: Workspace, path: str, *, follow: bool, escaped: bool = False) -> Iterator[tuple[Target, Route]]:
     route = workspace.route(path)
     if route is None:
         raise escape_error(path)
@@ -185,8 +200,7 @@ def target_of(workspace: Workspace, path: str, *, follow: bool = True, escaped: 
             raise escape_error(path) from None
         except OSError as error:
             raise system_error(error, path) from error
-        workspace.admit("edit", target.at, target.info, route)
-        yield target
+        yield target, route
 
 
 def _walk(route: Route, path: str, follow: bool, escaped: bool) -> Walk:

@@ -34,7 +34,15 @@ def _touched(arguments: Any, ctx: Context) -> list[Touch]:
         found.update(dict.fromkeys(names))
         if len(found) > MOST:
             raise ToolError(f"That is more than {MOST:,} files. Nothing was deleted; take narrower patterns.")
-    return [Touch("edit", name) for name in found]
+    return [deletes(ctx, name) for name in found]
+
+
+def deletes(ctx: Context, name: str) -> Touch:
+    """What deleting touches: of a link the link alone, so that one may go wherever it leads."""
+    from pegboard.kit.target import link_place
+
+    own = link_place(ctx.workspace, name)
+    return Touch("edit", name, own.at, own.outside) if own else Touch("edit", name)
 
 
 def _is_name(ctx: Context, path: str) -> bool:

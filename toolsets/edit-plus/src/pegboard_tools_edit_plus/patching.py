@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     from pegboard_tools_edit_plus.steps import Step
 
 
-def _touched(arguments: Any) -> list[Touch]:
+def _touched(arguments: Any, ctx: Context) -> list[Touch]:
     """Every file that the patch names, and every new name. Raises ToolError for a patch that cannot be read."""
+    from pegboard_tools_edit_plus.deleting import deletes
     from pegboard_tools_edit_plus.patch_parser import parse
 
-    names = (name for section in parse(arguments.patch) for name in (section.path, section.to) if name)
-    return [Touch("edit", name) for name in dict.fromkeys(names)]
+    found: dict[Touch, None] = {}
+    for section in parse(arguments.patch):
+        names = (section.path, section.to)
+        touches = [deletes(ctx, section.path)] if section.action == "delete" else [Touch("edit", n) for n in names if n]
+        found.update(dict.fromkeys(touches))
+    return list(found)
 
 
 async def _preview(arguments: Any, ctx: Context) -> list[Block]:
