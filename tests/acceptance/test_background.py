@@ -95,6 +95,24 @@ def test_whoever_ends_pegboard_ends_its_jobs(cli: Any, number: int) -> None:
     until(lambda: not alive(pid), 2)
 
 
+@pytest.mark.parametrize(("how", "number"), [("tool", signal.SIGTERM), ("run", signal.SIGHUP), ("run", signal.SIGINT)])
+def test_a_command_that_a_signal_to_pegboard_ended_says_which(cli: Any, how: str, number: signal.Signals) -> None:
+    command = "echo $$ > pid; sleep 60"
+    cli.script(asks("bash", command=command), {"text": ""})
+    given = ("tool", "bash", f"command={command}") if how == "tool" else ("run", "go")
+    cli.config('[ui]\nctrl_c = "turn"\n')
+    running = cli.start(*given, "--yes", "--session", "s")
+    pid = pid_in(cli.root / "pid")
+    running.send_signal(number)
+    running.communicate(timeout=20)
+    assert running.returncode == 130 and not alive(pid)
+    [ended] = [event for line in cli.log("s").splitlines() if (event := json.loads(line))["event"] == "call_finished"]
+    said = (
+        "The user interrupted this command." if number == signal.SIGINT else f"{number.name} ended Pegboard while this"
+    )
+    assert ended["why"] == "person" and ended["text"].startswith(f"Error: {said}")
+
+
 def test_a_plain_request_starts_a_command_that_ends_with_pegboard_as_is_said(cli: Any) -> None:
     done = cli("run", 'start "echo $$ > pid; sleep 60" in the background', "--model", "offline", "--yes")
     assert done.code == 0 and "started as job j1" in done.out and "it ends when Pegboard does" in done.out
@@ -119,7 +137,7 @@ def test_a_kept_job_outlives_pegboard_and_the_next_one_finds_it(cli: Any) -> Non
     assert ended["text"].startswith("begun\nover\n(j1 ended after ") and ended["data"]["exit_code"] == 5
 
 
-def test_what_a_killed_pegboard_left_is_told_to_the_next_and_can_be_ended(cli: Any) -> None:
+def test_what_a_killed_pegboard_left_is_told_to_the_next_and_to_the_person_and_can_be_ended(cli: Any) -> None:
     cli.script(asks("bg", action="start", command="echo $$ > pid; exec sleep 60"), {"text": "", "sleep": 60})
     running = cli.start("run", "go", "--yes", "--session", "s")
     pid = pid_in(cli.root / "pid")
@@ -131,7 +149,9 @@ def test_what_a_killed_pegboard_left_is_told_to_the_next_and_can_be_ended(cli: A
     listed = cli("tool", "bg", "--session", "s")
     assert "j1  left behind by a Pegboard that was killed: it goes on (process" in listed.out
     cli.script({"text": "I see"})
-    assert cli("run", "and?", "--session", "s").code == 0
+    told = cli("run", "and?", "--session", "s")
+    said = f"left behind by a Pegboard that was killed: it goes on (process {pid}), and nobody hears it"
+    assert told.code == 0 and f"job j1 (echo $$ > pid; exec sleep 60): {said}" in told.err
     assert any("job j1" in text and "left behind" in text for text in cli.heard())
     ended = cli("tool", "bg", "action=cancel", "id=j1", "--session", "s")
     assert ended.code == 0 and "j1: cancelled" in ended.out
@@ -140,9 +160,27 @@ def test_what_a_killed_pegboard_left_is_told_to_the_next_and_can_be_ended(cli: A
 
 def test_a_setting_sends_what_takes_long_to_the_background(cli: Any) -> None:
     cli.config("[exec]\nbackground_after = 0.3\n")
-    done = cli("tool", "bash", "command=echo begun; sleep 60", "--yes", "--json").json
-    assert done["outcome"] == "ok" and done["data"]["exit_code"] is None and done["data"]["job"] == "j1"
-    assert done["text"].startswith("begun\n(still running after 0.3 s: it goes on in the background as job j1.")
-    cli.config("toolSets = []\n\n[exec]\nbackground_after = 0.3\n")
-    off = cli("tool", "bash", "command=sleep 0.6; echo end", "--yes")
-    assert off.out == "end\n"
+    cli.script(asks("bash", command="echo begun; sleep 60"), {"text": "it runs"})
+    child = cli.terminal("chat", "--yes")
+    child.expect("> ")
+    child.sendline("go")
+    child.expect("it runs")
+    child.expect("> ")
+    child.sendeof()
+    child.expect(pexpect.EOF)
+    [heard] = [text for text in cli.heard() if text.startswith("begun")]
+    assert heard.startswith("begun\n(still running after 0.3 s: it goes on in the background as job j1.")
+
+
+def test_where_pegboard_ends_with_the_call_or_the_turn_nothing_is_sent_there(cli: Any) -> None:
+    cli.config("[exec]\nbackground_after = 0.1\n")
+    command = "sleep 0.5; echo built > built; echo end"
+    prompt = f'run the command "{command}"'
+
+    single = cli("tool", "bash", f"command={command}", "--yes")
+    assert single.out == "end\n"
+    for given in (("run", prompt, "--model", "offline", "--yes"), ("chat", "--model", "offline", "--yes")):
+        (cli.root / "built").unlink()
+        done = cli(*given, stdin=f"{prompt}\n")
+        assert done.code == 0 and "in the background" not in done.out + done.err
+        assert (cli.root / "built").exists(), given

@@ -129,6 +129,14 @@ def test_a_short_label_stands_for_a_long_description(cli: Any) -> None:
     assert rows["plainly"] == "say something, without a category"
 
 
+def test_a_permission_is_listed_only_where_it_is_all_that_counts(cli: Any) -> None:
+    listed = {tool["name"]: tool["permission"] for tool in cli("tools", "--json").json["tools"]}
+    assert listed["exec"] is None, "a call asks as bash, and only its folder as list"
+    assert listed["bash"] is None
+    assert (listed["git_add"], listed["git_log"], listed["write_file"]) == ("edit", "read", "edit")
+    assert "permission: by what a call touches" in cli("tools", "exec").out.splitlines()
+
+
 def test_one_tool_is_shown_with_its_parameters(cli: Any) -> None:
     lines = cli("tools", "gated").out.splitlines()
     assert lines[:2] == ["gated", "Ask for leave first."] and "permission: stranger" in lines

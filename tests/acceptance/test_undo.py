@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import stat
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -71,13 +72,34 @@ def test_what_changed_since_is_refused_and_commands_are_named(cli: Any) -> None:
     )
     page = cli("undo", "--list", "--session", "s1").out.splitlines()
     assert [line.split()[:2] for line in page] == [["call", "tool"], ["c2", "bash"], ["c1", "edit_file"]]
-    assert "not undone: what commands change is not followed" in page[1] and "changed since: a.txt" in page[2]
+    assert (
+        "not undone: what commands change is not followed" in page[1]
+        and "cannot be undone: a.txt was changed since  " in page[2]
+    )
     command = cli("undo", "c2")
     assert command.code == 1 and "what commands change is not followed" in command.err
     file.write_text("two\n")
     done = cli("undo")
     assert done.code == 0 and done.err == "note: commands ran since (c2 bash): what they changed is not undone\n"
     assert file.read_text() == "one\n" and (cli.root / "z").exists()
+
+
+def test_tools_that_start_programs_and_change_no_files_are_not_in_the_list(cli: Any) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(cli.root), *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    cli.config('[dev]\nlint_cmd = "true"\n')
+    (cli.root / "a.txt").write_text("one\n")
+    edit(cli, "s1", "one", "two")
+    for words in (["git_add", "paths=a.txt"], ["code_lint"], ["bash", "command=true"]):
+        done = cli("tool", *words, "--yes", "--session", "s1")
+        assert done.code == 0, done.err
+    listed = [(entry["tool"], entry["state"]) for entry in cli("undo", "--list", "--json").json["calls"]]
+    assert listed == [("bash", "command"), ("edit_file", "ready")]
+    cli.config("[dev]\nlint_cmd = \"sh -c 'echo fixed > a.txt'\"\n")
+    assert "changed: a.txt; undo does not cover that" in cli("tool", "code_lint", "--yes", "--session", "s1").out
+    assert cli("undo", "--list", "--json").json["calls"][0]["tool"] == "code_lint", "this one did"
 
 
 def test_what_cannot_be_meant_is_a_usage_error_and_changes_nothing(cli: Any, tmp_path: Path) -> None:

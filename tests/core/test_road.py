@@ -13,7 +13,7 @@ from pegboard import events
 from pegboard.blocks import Note as NoteBlock
 from pegboard.calls import Call, Deny, Result
 from pegboard.context import Context
-from pegboard.errors import ToolError
+from pegboard.errors import Pointless, ToolError
 from pegboard.events import CallAsked, CallFinished, CallStarted
 from pegboard.lane import Lane
 from pegboard.policy import Policy, Verdict
@@ -815,3 +815,24 @@ def test_no_part_of_a_tool_can_end_the_program(pegboard_board: Any, what: str) -
     harmless = what in ("summary", "note", "preview")
     assert (record.outcome == "ok") == harmless
     assert board.call("look", path="a").outcome == "ok"
+
+
+@pytest.mark.parametrize("answers", ["person", "--yes"])
+def test_nobody_is_asked_about_a_call_whose_preview_says_it_is_pointless(pegboard_board: Any, answers: str) -> None:
+    ran: list[str] = []
+
+    def shows(arguments: Any, ctx: Any) -> list[Any]:
+        raise (Pointless if arguments.word == "pointless" else ToolError)("there is nothing to do.")
+
+    @tool(touches=lambda arguments: [("run", arguments.word)], preview=shows)
+    def some(word: str) -> str:
+        """Do something."""
+        ran.append(word)
+        return word
+
+    board = pegboard_board(tools=[some], answers=answers)
+    record = board.call("some", word="pointless")
+    assert (record.outcome, record.text) == ("error", "Error: there is nothing to do.")
+    assert [event for event in board.events if isinstance(event, events.ApprovalAsked)] == [] == ran
+    if answers == "--yes":  # of any other error a person hears, and decides
+        assert board.call("some", word="other").outcome == "ok" and ran == ["other"]

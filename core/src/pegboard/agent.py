@@ -13,6 +13,7 @@ from pegboard import events, port
 from pegboard.asking import Loop
 from pegboard.calls import Call, Caller, Record
 from pegboard.config.schema import LimitSettings
+from pegboard.context import Lasts
 from pegboard.errors import PegboardError
 from pegboard.events import AnyEvent, TurnEnded
 from pegboard.fitting import Fitting
@@ -37,12 +38,13 @@ class Agent:
         sets: list[str],
         not_loaded: list[str],
         limits: LimitSettings | None = None,
+        lasts: Lasts = "session",
     ) -> None:
         self.session = session
         self.model = model
         self.banner = provider.banner
         self._road = road
-        road.runner.lasting = True
+        road.runner.lasts = lasts
         self._provider = provider
         self._loop = Loop(
             session=session,
@@ -83,7 +85,8 @@ class Agent:
                 self._loop.steered.append(text)
             case port.Call():
                 await self._begin(operation)
-            case port.Interrupt():
+            case port.Interrupt(signal=signal):
+                self._lane.signalled(signal)
                 for task in filter(None, (self._turn, *self._calls)):
                     task.cancel()
             case port.Cancel(call=call):

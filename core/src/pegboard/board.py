@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.assembly import Assembled, assemble
 from pegboard.calls import Call, Caller, Record
 from pegboard.config.places import config_file, own_files, state_folder
+from pegboard.context import Lasts
 from pegboard.desk import Answers, Desk
 from pegboard.editlock import lock_folder
 from pegboard.entries import survey
@@ -159,8 +160,10 @@ class Board:
         answers: Answers = "headless",
         model: str | None = None,
         provider: Provider | None = None,
+        lasts: Lasts = "session",
     ) -> Agent:
-        """An agent over this session. `provider` is given by tests and programs that bring their own.
+        """An agent over this session. `provider`: of tests and programs that bring their own. lasts: "turn" where it is
+        closed after one, so no command is to go on in the background by itself.
 
         Raises:
             ConfigError: no such provider is installed.
@@ -183,6 +186,7 @@ class Board:
             sets=self.set_names,
             not_loaded=[failure.entry.name for failure in self.failures],
             limits=self.config.limits,
+            lasts=lasts,
         )
         if choice.why:
             agent.banner += f" · {choice.why}"

@@ -75,10 +75,12 @@ class EditCommit(Commit):
         if writer is not None:
             self._note(writer)
         try:
-            if writer is not None and writer.changes:
+            if writer is not None and (writer.changes or writer.all_there_is):
                 self.on_loop(lambda: self._write_down(writer))
         except (OSError, SessionError) as lost:
-            names = ", ".join(change.path for change in writer.changes) if writer else ""
+            if writer is None or not writer.changes:
+                return
+            names = ", ".join(change.path for change in writer.changes)
             reason = getattr(lost, "strerror", None) or lost
             raise ToolError(
                 f"{names}: changed, but what undoes that could not be kept ({reason}). Do not repeat it."

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from pegboard.calls import Record, Touch
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pegboard.kit.seen import SeenFiles
     from pegboard.kit.workspace import Workspace
     from pegboard.kit.writer import Writer
+
+Lasts: TypeAlias = Literal["call", "turn", "session"]
+"""How long a process holds a session: for one call, one turn, or for as many as come. What is not kept ends with it."""
 
 
 class Commit(AbstractContextManager["Writer"], AbstractAsyncContextManager["Writer"], ABC):

@@ -134,7 +134,7 @@ class CallJobs:
     @property
     def lasting(self) -> bool:
         """Whether an agent holds the session open between calls."""
-        return self._runner.lasting
+        return self._runner.lasts != "call"
 
     async def run(
         self,
@@ -145,10 +145,11 @@ class CallJobs:
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
     ) -> Finished | Moved:
-        """Run a program, and let it go on in the background where the settings say so."""
+        """Run a program, and let it go on in the background where the settings say so and Pegboard does not end first."""
         settings, context = self._runner.job_settings, self._context
         after = settings.background_after if settings is not None else 0
-        if settings is None or not after > 0 or (timeout is not None and after >= timeout):
+        stays = not after > 0 or (timeout is not None and after >= timeout) or self._runner.lasts != "session"
+        if settings is None or stays:
             return await context.run(argv, cwd=cwd, env=env, timeout=timeout)
         started = process.begin(self._launch(argv, cwd, env), sink=context.output)
         if await started.outlasts(after):

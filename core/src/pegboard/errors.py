@@ -2,6 +2,7 @@
 
     PegboardError
     ├── ToolError              a tool's expected failure; the model reads the text and adapts
+    │   ├── Pointless          raised by a preview: the call can do nothing, so nobody is asked
     │   └── DoorError          the workspace's door said no: outside, protected, not a regular file, stale ...
     ├── Blocked                the road stopped a call before it ran: nothing happened
     ├── Interrupted            the call was started and not finished: its effects may be unknown
@@ -28,6 +29,14 @@ class ToolError(PegboardError):
     """A tool's expected failure: what happened; what was changed; what to do next.
 
     The road records it as outcome `error` and adds the prefix `Error: ` once; raise it without.
+    """
+
+
+class Pointless(ToolError):
+    """Whatever a person said, the call would do nothing: there is nothing to do, or it is sure to be refused.
+
+    A preview that raises it ends the call there, and nobody is asked. So its text reaches the caller though nobody agreed
+    to anything: it quotes no content of files.
     """
 
 

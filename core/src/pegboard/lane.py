@@ -30,13 +30,15 @@ class Running(msgspec.Struct, gc=False):
 
 
 class Lane:
-    """A queue of calls by name: `root` is the agent's own. `ends`: why what is cancelled here ends, if nobody says more."""
+    """A queue of calls by name: `root` is the agent's own. `ends`: why what is cancelled here ends, if nobody says more.
+    `signal`: what told the program to end."""
 
-    __slots__ = ("_busy", "_held", "_waiting", "children", "ends", "name", "running")
+    __slots__ = ("_busy", "_held", "_waiting", "children", "ends", "name", "running", "signal")
 
     def __init__(self, name: str = "root", ends: Why = "person") -> None:
         self.name = name
         self.ends = ends
+        self.signal: str | None = None
         self.running: dict[str, Running] = {}
         self.children: dict[str, Lane] = {}
         self._busy = False
@@ -84,6 +86,12 @@ class Lane:
         self.ends = why
         for lane in self.children.values():
             lane.ending(why)
+
+    def signalled(self, signal: str | None) -> None:
+        """Say which signal told the program to end; None: it was a person."""
+        self.signal = signal
+        for lane in self.children.values():
+            lane.signalled(signal)
 
     def _taken(self, call: str) -> Running:
         mine = self.running[call] = Running(asyncio.current_task())

@@ -199,9 +199,10 @@ def blocked_text(what: str) -> str:
     return f"Error: {what} Nothing was run." if what.endswith(".") else f"Error: {what}. Nothing was run."
 
 
-def unstarted_text(why: Why) -> str:
-    """The text for a call that the end of its turn came before."""
+def unstarted_text(why: Why, signal: str | None = None) -> str:
+    """The text for a call that the end of its turn came before. `signal`: what ended the program, if that was no person."""
     who = "the person ended the turn" if why == "person" else "the turn ended"
+    who = f"{signal} ended Pegboard" if signal else who
     return blocked_text(f"{who} before this call ran")
 
 
@@ -222,15 +223,20 @@ def denied_text(rule: str, answer: Answer | None = None) -> str:
 
 
 def interrupted_text(
-    why: Why, touches: Sequence[Touch], printed: str, limit: float | None = None, effects: Effects | None = None
+    why: Why,
+    touches: Sequence[Touch],
+    printed: str,
+    limit: float | None = None,
+    effects: Effects | None = None,
+    signal: str | None = None,
 ) -> str:
-    """The text for a call that was started and not finished (decision 47)."""
+    """The text for a call that was started and not finished (decision 47). `signal`: what ended it, if no person."""
     noun = "command" if any(touch.kind == "run" for touch in touches) else "call"
     match why:
         case "timeout":
             said = f"The {noun} was stopped at its time limit{f' of {limit:g} s' if limit else ''}."
         case "person":
-            said = f"The user interrupted this {noun}."
+            said = f"{signal} ended Pegboard while this {noun} ran." if signal else f"The user interrupted this {noun}."
         case "turn_ended":
             said = f"The turn ended while this {noun} ran."
     known = effects is not None and effects.known(touches)

@@ -52,7 +52,10 @@ class Call(Operation, frozen=True, kw_only=True):
 
 
 class Interrupt(Operation, frozen=True, kw_only=True):
-    """End the running turn, and calls outside one. Calls that run are stopped and become `interrupted`."""
+    """End the running turn, and calls outside one. Calls that run are stopped and become `interrupted`. `signal`: what told
+    Pegboard to end, such as SIGTERM, where no person did."""
+
+    signal: str | None = None
 
 
 class Cancel(Operation, frozen=True, kw_only=True):

@@ -266,7 +266,7 @@ class Road:
         if trip.started:
             self.record(trip, "interrupted", Product(text=trip.interrupted(why)), why=why)
         else:
-            self.record(trip, "blocked", Product(text=unstarted_text(why)), block="denied")
+            self.record(trip, "blocked", Product(text=unstarted_text(why, trip.lane.signal)), block="denied")
 
     def record(
         self,

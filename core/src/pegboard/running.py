@@ -20,9 +20,9 @@ import msgspec
 from pegboard.blocks import AnyBlock, Problem
 from pegboard.calls import Call, Record, Touch
 from pegboard.config.schema import Config
-from pegboard.context import Context
+from pegboard.context import Context, Lasts
 from pegboard.desk import Desk
-from pegboard.errors import Interrupted, ToolError
+from pegboard.errors import Interrupted, Pointless, ToolError
 from pegboard.events import CallOutput
 from pegboard.kit.handles import Opened
 from pegboard.kit.output import Caps, Sink, Spool, Tail
@@ -36,7 +36,7 @@ from pegboard.session import Session
 from pegboard.tooling import Tool
 
 if TYPE_CHECKING:
-    from pegboard.kit.jobs import Jobs
+    from pegboard.kit.jobs import Job, Jobs
 
 Again = Callable[..., Awaitable[Record]]
 
@@ -88,7 +88,7 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
 
 class Runner:
     """What running tools stand on, for one session. `stuck`: tools whose stopped thread has not ended. `job_settings`: of
-    the tool set that looks after jobs; without one nothing becomes a job by itself. `lasting`: jobs outlive calls."""
+    the tool set that looks after jobs; without one nothing becomes a job by itself, nor unless it `lasts` for a session."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Runner:
         self.caps = Caps.of(config.output)
         self.job_settings = next((given for given in settings.values() if isinstance(given, JobSettings)), None)
         self._jobs: Jobs | None = None
-        self.lasting = False
+        self.lasts: Lasts = "call"
         self.stuck: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
 
@@ -123,7 +123,7 @@ class Runner:
         tells: an error of it may reach the caller though nobody has agreed to anything; it may quote what it looked at.
 
         Raises:
-            ToolError: the call cannot work, so there is nothing to ask about; only where it `tells`.
+            ToolError: the call cannot work, so there is nothing to ask about; only where it `tells`, or if it is Pointless.
         """
         from pegboard.contexts import RunContext
 
@@ -137,7 +137,7 @@ class Runner:
             made = make(grant.tool.decode(grant.body), context)
             blocks = list(await made if isinstance(made, Awaitable) else made)
         except ToolError as error:
-            if tells:
+            if tells or isinstance(error, Pointless):
                 raise
             return [Problem(text=str(error))]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates tools: a preview that fails is told of, and the person decides
@@ -204,8 +204,8 @@ class Runner:
             self._jobs = Jobs(self.session.folder, settings=self.job_settings, output=self.config.output)
         return self._jobs
 
-    def news(self) -> list[str]:
-        """What the model has not been told of jobs in the background."""
+    def news(self) -> list[Job]:
+        """The jobs in the background that the model has not been told of."""
         folder = self.session.folder
         there = self._jobs is not None or (folder is not None and (folder / "jobs").is_dir())
         return self.jobs.news() if there else []

@@ -93,7 +93,7 @@ class Trip(msgspec.Struct, gc=False):
         effects = self.grant.effects if self.grant else None
         if said and not (effects and effects.known(self.touches)):
             return said
-        return interrupted_text(why, self.touches, self.printed(), limit, effects)
+        return interrupted_text(why, self.touches, self.printed(), limit, effects, self.lane.signal)
 
     def record(
         self, outcome: OutcomeName, block: BlockName | None, why: Why | None, product: Product, session: str, ms: float

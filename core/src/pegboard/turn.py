@@ -6,6 +6,7 @@ It names no tool, no provider and no front end.
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from pegboard import events, port
 from pegboard.asking import Asking, Loop
@@ -17,6 +18,9 @@ from pegboard.repeats import STOPPED, TOLD, Repeats, identity_of, stopped_text, 
 from pegboard.reply import Nonsense
 from pegboard.session.deeds import told
 from pegboard.wire import clean
+
+if TYPE_CHECKING:
+    from pegboard.kit.jobs import Job
 
 EMPTY = "Your reply was empty. Answer, or make a call."
 BROKEN = "Your reply was broken off in the middle. What came of it stands above; go on from there."
@@ -74,7 +78,16 @@ class Turn:
         if notice:
             self._asking.tell(notice)
         if news:
-            self._asking.tell("\n".join(["Of what ran in the background:", *news]))
+            self._tell_of_jobs(news)
+
+    def _tell_of_jobs(self, jobs: list[Job]) -> None:
+        """Tell the model what became of jobs; and a person of those that a killed Pegboard left, who saw nothing of it."""
+        from pegboard.kit.jobs import news_of
+
+        self._asking.tell("\n".join(["Of what ran in the background:", *map(news_of, jobs)]))
+        for job in jobs:
+            if job.state in ("left", "lost") and not job.cancelled:
+                self._asking.note(news_of(job))
 
     def _undone(self) -> list[events.Prompt]:
         """What the model should know of files that it believes changed. Once is enough: the fold forgets it then."""

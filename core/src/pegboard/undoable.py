@@ -95,6 +95,8 @@ def _entry(row: _Row, fresh: View, view: View) -> Entry | None:
     elif why is not None:
         state = "lost"
     elif kept is None and deed.kinds & UNREACHED:
+        if not deed.wrote:
+            return None
         state = "command"
     elif deed.outcome is None and is_open(row.folder):
         state = "running"

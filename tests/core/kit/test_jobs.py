@@ -20,12 +20,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pegboard.errors import ToolError
 from pegboard.kit import process
 from pegboard.kit.caps import Caps
-from pegboard.kit.jobs import Job, Jobs, described
+from pegboard.kit.jobs import Job, Jobs, described, news_of
 from pegboard.kit.jobs.output import read_piece
 from pegboard.kit.jobs.records import Entry, Store, Who
 from pegboard.kit.launch import Launch
@@ -271,11 +271,11 @@ async def test_news_are_told_once_and_not_what_was_looked_at(session: Path) -> N
             await begin(jobs, command)
         await jobs.wait("j1", 10)
         jobs.tell(await jobs.wait("j2", 10))
-        [said] = jobs.news()
+        [said] = map(news_of, jobs.news())
         assert said.startswith("job j1 (exit 3): ended") and "exit code 3" in said
         assert jobs.news() == []
     async with opened(session) as later:
-        [said] = later.news()
+        [said] = map(news_of, later.news())
         assert said.startswith("job j3 (sleep 60): ended with Pegboard")
 
 
@@ -306,6 +306,7 @@ async def test_a_running_program_is_handed_over_without_a_byte_lost_or_repeated(
         assert await started.outlasts(0.2)
         job = jobs.adopt(started, label=command, held=sink.unfinished)
         assert job is not None
+        assert job.seconds >= 0.2, "it counts from where it was started"
         before = sink.close().text
         assert (await jobs.wait(job.id, 20)).exit_code == 0
         after = jobs.output(job.id).text
@@ -464,7 +465,7 @@ async def test_what_a_killed_pegboard_left_behind_is_told_as_such_and_can_be_end
     async with opened(session) as jobs:
         assert [job.state for job in jobs.all()] == ["left", "left", "ended"]
         assert alive(pids[0]) and "left behind by a Pegboard that was killed: it goes on" in described(jobs.get("j1"))
-        assert any("j1" in said and "left behind" in said for said in jobs.news())
+        assert any("j1" in said and "left behind" in said for said in map(news_of, jobs.news()))
         os.kill(pids[1], signal.SIGKILL)  # its child is in a session of its own
         await until(lambda: not alive(pids[1]))
         assert jobs.get("j2").state == "left"
@@ -551,6 +552,7 @@ def test_a_program_that_does_not_close_its_jobs_leaves_nothing_running(session: 
     st.integers(12, 60),
     st.integers(1, 9),
 )
+@example(b"\xf4\x90", 1, 12, 1)  # begins as a character does, and no third byte makes it one
 def test_pieces_fit_go_on_without_a_gap_and_come_to_an_end(data: bytes, chars: int, size: int, lines: int) -> None:
     caps = Caps(max_chars=chars, max_bytes=size, max_lines=lines)
     with tempfile.NamedTemporaryFile() as file:

@@ -51,6 +51,22 @@ def line(root: Path, task: Task = "test", folder: str = ".") -> str:
         ({"test_a.py": CASE}, UNITTEST),
         ({"tests/test_a.py": CASE}, f"{UNITTEST} -s tests"),
         ({"tests/test_a.py": CASE, "tests/__init__.py": ""}, UNITTEST),
+        ({"a/test_x.py": "def test_a(): pass"}, PYTEST),
+        ({"src/app/tests/test_x.py": "import pytest", "pyproject.toml": "[project]\nname = 'x'"}, PYTEST),
+        ({"a/b/test_x.py": "class TestX(object):\n    def test_a(self): pass"}, PYTEST),
+        ({"a/b/conftest.py": "", "test_a.py": CASE}, PYTEST),
+        ({"test_a.py": CASE, "a/b/x_test.py": "async def test_a(): pass"}, PYTEST),
+        ({"test_a.py": f"{CASE}{'#' * 70_000}\n", "test_b.py": f"def test_b(): pass\n{'#' * 70_000}"}, PYTEST),
+        ({f"test_{n}.py": CASE for n in range(50)} | {"test_z.py": "def test_a(): pass"}, PYTEST),
+        ({"a/test_x.py": CASE}, f"{UNITTEST} -s a"),
+        ({"a/b/test_x.py": CASE, "a/__init__.py": "", "a/b/__init__.py": ""}, UNITTEST),
+        ({"src/a/test_x.py": CASE, "src/a/__init__.py": "", "src/test_y.py": CASE}, f"{UNITTEST} -s src"),
+        ({"a/test_x.py": CASE, "b/test_y.py": CASE}, PYTEST),
+        ({"a/x_test.py": CASE}, PYTEST),
+        ({"a/test_data.py": "DATA = 1", "Makefile": "test:\n"}, "make test"),
+        ({"out/test_x.py": "def test_a(): pass", ".gitignore": "out/\n", "test_a.py": CASE}, UNITTEST),
+        ({"env/pyvenv.cfg": "", "env/lib/test_x.py": "def test_a(): pass", "test_a.py": CASE}, UNITTEST),
+        ({"node_modules/x/test_x.py": "def test_a(): pass", ".nox/test_x.py": "import pytest"}, UNITTEST),
         ({"package.json": NPM}, "npm test"),
         ({"package.json": NPM, "pnpm-lock.yaml": ""}, "pnpm test"),
         ({"package.json": NPM, "yarn.lock": ""}, "yarn test"),
@@ -129,6 +145,12 @@ def test_links_out_and_devices_among_its_files_say_nothing(tmp_path: Path, write
     os.mkfifo(tmp_path / "Makefile")
 
     assert line(tmp_path) == UNITTEST
+
+
+def test_tests_in_several_folders_are_named_where_the_project_has_no_pytest(tmp_path: Path, write: Write) -> None:
+    write({"a/test_x.py": CASE, "b/y_test.py": CASE, "-h_test.py": CASE, ".venv/bin/python": ""})
+
+    assert line(tmp_path) == ".venv/bin/python -m unittest ./-h_test.py a/test_x.py b/y_test.py"
 
 
 def test_a_projects_own_environment_is_used(tmp_path: Path, write: Write) -> None:

@@ -53,14 +53,48 @@ def test_a_folder_with_nothing_in_it_gets_the_default_and_is_told_of_the_setting
 
     assert "-m unittest discover" in record.data["command"]
     assert (record.data["passed"], record.data["failed"]) == (0, 0)
-    assert "no tests were found; test_cmd under [dev] sets another command" in record.text
+    assert "(nothing was tested: no tests were found; test_cmd under [dev] sets another command" in record.text
+    assert "passed" not in record.text
+
+
+def test_tests_below_folders_are_run_and_those_that_fail_are_named(call: Call, write: Write) -> None:
+    write({"src/app/tests/test_x.py": "def test_a(): assert 0\n", "pyproject.toml": "[project]\nname = 'x'\n"})
+
+    record = call("code_test")
+
+    assert (record.data["failed"], record.data["exit_code"]) == (1, 1)
+    assert record.data["failures"][0]["name"] == "src/app/tests/test_x.py::test_a"
+
+
+@pytest.mark.parametrize("package", [True, False])
+def test_unittests_below_folders_are_run(call: Call, write: Write, package: bool) -> None:
+    write({"a/b/test_x.py": FAILING, "a/b/test_y.py": PASSING} | ({"a/b/__init__.py": ""} if package else {}))
+
+    record = call("code_test")
+
+    assert (record.data["passed"], record.data["failed"]) == (1, 1) and "-m unittest" in record.data["command"]
+
+
+@pytest.mark.parametrize(
+    "text", ["import pytest\n\ndef test_a(): os._exit(0)\n", PASSING.replace("pass", "os._exit(0)")]
+)
+def test_a_run_that_ends_before_its_summary_says_so(call: Call, write: Write, text: str) -> None:
+    write({"test_a.py": f"import os\n{text}"})
+
+    record = call("code_test")
+
+    assert (record.data["passed"], record.data["failed"], record.data["exit_code"]) == (None, None, 0)
+    assert "(no summary that is known here was printed, so what was tested is not known" in record.text
 
 
 def test_a_filter_that_nothing_fits_is_told_of_the_filter(call: Call, write: Write) -> None:
     write({"test_a.py": PASSING})
 
     text = call("code_test", filter="nowhere").text
-    assert "no tests fit what was named; leave path and filter out to run all" in text and "test_cmd" not in text
+    assert (
+        "(nothing was tested: no tests fit what was named; leave path and filter out to run all" in text
+        and "test_cmd" not in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ class Tools:
         async def answered() -> Record:
             call = asyncio.ensure_future(board.agent.call(name, arguments, "program"))
             while not questions():
+                assert not call.done(), f"nobody was asked: {call.result().text}"
                 await asyncio.sleep(0.01)
             meanwhile()
             await board.agent.send(Answer(id=questions()[-1].id, granted=True))

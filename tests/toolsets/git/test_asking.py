@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,8 @@ def test_what_could_not_be_shown_is_not_done(
     tools: Any, repo: Path, git: Git, name: str, arguments: dict[str, Any]
 ) -> None:
     (repo / "a.txt").write_text("changed\n")
-    index, aside = repo / ".git" / "HEAD", repo / "aside"
-    index.rename(aside)
-    record = tools.asked(name, lambda: aside.rename(index), **arguments)[1]
+    pipe = repo / ".git" / "pipe"  # before which git is not started
+    os.mkfifo(pipe)
+    record = tools.asked(name, pipe.unlink, **arguments)[1]
     assert record.outcome == "error" and "could not be shown" in record.text, record.text
     assert git(repo, "diff", "--cached", "--name-only") == "" == git(repo, "branch", "--list", "topic")

@@ -57,6 +57,7 @@ def test_what_could_not_be_shown_is_not_pushed(tools: Any, repo: Path, remote: P
 
 
 def test_the_commit_that_was_shown_is_the_one_pushed(tools: Any, repo: Path, remote: Path, git: Git) -> None:
+    git(repo, "commit", "-q", "--allow-empty", "-m", "shown")
     before = git(remote, "for-each-ref")
     meanwhile = {
         "main": lambda: git(repo, "commit", "-q", "--allow-empty", "-m", "third"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -283,3 +284,8 @@ def test_what_may_not_be_read_is_not_had_by_its_hash(tools: Any, repo: Path, git
     for ref in ("v1", "HEAD^!", ":/second", "HEAD^..HEAD", "HEAD~1:a.txt", "HEAD^{/sec}", ":a.txt", ":0:a.txt"):
         assert guarded("git_show", ref=ref).outcome == "ok", ref
     assert "usage:" not in guarded("git_diff", ref="HEAD HEAD").text
+
+
+def test_a_branch_of_a_remote_says_so_in_words(tools: Any, repo: Path, remote: Path) -> None:
+    lines = tools("git_branch").text.splitlines()
+    assert [re.sub(r" [0-9a-f]{7} .*", "", line) for line in lines] == ["* main", "  origin/main (remote)"]

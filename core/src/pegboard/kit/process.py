@@ -11,6 +11,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -106,6 +107,12 @@ class Started:
     def __init__(self, child: Child, taker: _Taker) -> None:
         self.child = child
         self._taker = taker
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """How long ago it was started."""
+        return time.monotonic() - self._began
 
     async def outlasts(self, seconds: float) -> bool:
         """Whether it still runs after so long. Cancelling this ends it, as what `sink` or `each` raises does."""

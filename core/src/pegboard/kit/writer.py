@@ -36,7 +36,7 @@ class Writer:
     path; what is not there, or below it, is not written (empty: anywhere). `alive` raises once the call was cancelled.
     `noted`: what the preview put into `Workspace.notes`; empty where nobody was asked. `keep`: the largest old content that
     is kept for undoing, in bytes. `undo_id`: the name under which whoever made the writer keeps the changes; None where
-    they are not kept.
+    they are not kept. `all_there_is`: set by a call that starts programs, though `changes` is all that it does to files.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Writer:
         self._known: list[knowledge.Learn] = []
         self.changes: list[Change] = []
         self.undo_id: str | None = None
-        self.put_back = False
+        self.put_back = self.all_there_is = False
 
     def write(self, path: str, data: bytes, *, overwrite: bool = True, before: Stamp | None = None) -> Change:
         """Make `data` the whole content of a file; parents are made. `before`: the state the caller looked at.

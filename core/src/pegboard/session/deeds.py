@@ -75,7 +75,7 @@ class Deeds:
 
 def _wrote(data: Any) -> bool:
     """Whether a call may have changed files, going by what it says of them."""
-    return not (isinstance(data, dict) and data.get("files") == [])
+    return not (isinstance(data, dict) and [] in (data.get("files"), data.get("changed")))
 
 
 def told(undone: Sequence[events.Undone]) -> str:

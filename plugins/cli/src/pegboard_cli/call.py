@@ -57,6 +57,9 @@ class Single:
                 self._road.desk.take(operation)
             case port.Cancel(call=call):
                 self._lane.stop(call, "person")
+            case port.Interrupt(signal=signal):
+                self._lane.signalled(signal)
+                self._lane.stop(None, "person")
             case _:
                 pass  # there is no turn
 
@@ -129,12 +132,13 @@ async def _call(front: Front[Single], name: str, arguments: Mapping[str, Any]) -
 
     def end() -> None:
         if single.running:
-            front.hand_in(port.Cancel())
+            front.hand_in(port.Interrupt(signal=interrupts.signal))
         else:
             calling.cancel()
 
+    interrupts = front.interrupts(end, calling.cancel)
     try:
-        with front.interrupts(end, calling.cancel).listening():
+        with interrupts.listening():
             await asyncio.wait([calling])
     finally:
         showing.cancel()

@@ -246,9 +246,9 @@ class Chat:
 
         def end() -> None:
             self._ending = time.monotonic()
-            front.hand_in(port.Interrupt())
+            front.hand_in(port.Interrupt(signal=interrupts.signal))
 
-        self._interrupts = front.interrupts(end, self._press_again)
+        self._interrupts = interrupts = front.interrupts(end, self._press_again)
         try:
             async with ticking(self._screen, lambda: front.viewer.waits_for()):
                 yield
@@ -264,11 +264,11 @@ class Chat:
         if time.monotonic() - self._ending > SOON:
             self._give_up()
 
-    def _leave(self) -> None:
+    def _leave(self, signal: str) -> None:
         """Told to end, or the terminal is gone: the turn ends first."""
         self._leaving = self.told_to_end = True
         if self._interrupts is not None:
-            self._interrupts.end()
+            self._interrupts.told(signal)
 
     # --- the rest -------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 SOON = 2.0
@@ -36,6 +37,8 @@ class Interrupts:
         self._stopped: frozenset[str] = frozenset()
         self._last = float("-inf")
         self._ended = False
+        self.signal: str | None = None
+        """What told the program to end, where no person pressed a key."""
 
     def press(self) -> None:
         """Ctrl-C."""
@@ -48,6 +51,11 @@ class Interrupts:
         else:
             self.end()
 
+    def told(self, signal: str) -> None:
+        """A signal of this name tells the program to end."""
+        self.signal = signal
+        self.end()
+
     def end(self) -> None:
         """End the turn; if that was asked for already, end the command."""
         if self._ended:
@@ -58,16 +66,17 @@ class Interrupts:
 
     def listening(self) -> AbstractContextManager[None]:
         """Take the signals while the block runs: Ctrl-C is a press; being told to end, or losing the terminal, ends."""
-        return listening(self.press, self.end)
+        return listening(self.press, self.told)
 
 
 @contextmanager
-def listening(press: Callable[[], None], end: Callable[[], None]) -> Iterator[None]:
-    """Hear signals on the running loop while the block runs. press: Ctrl-C. end: told to end, or the terminal is gone."""
+def listening(press: Callable[[], None], told: Callable[[str], None]) -> Iterator[None]:
+    """Hear signals on the running loop while the block runs. press: Ctrl-C. told: to end, or that the terminal is gone, by
+    the signal of that name."""
     loop = asyncio.get_running_loop()
-    taken = {signal.SIGINT: press, signal.SIGTERM: end}
+    taken: dict[signal.Signals, Callable[[], None]] = {signal.SIGINT: press, signal.SIGTERM: partial(told, "SIGTERM")}
     if hasattr(signal, "SIGHUP"):
-        taken[signal.SIGHUP] = end
+        taken[signal.SIGHUP] = partial(told, "SIGHUP")
     before = {number: _take(loop, number, handler) for number, handler in taken.items()}
     try:
         yield

@@ -127,6 +127,9 @@ def _row(board: Board, tool: Tool) -> ToolRow:
 
 def _permission(board: Board, tool: Tool) -> str | None:
     """The key of `tool_permission` that rules the tool; None where a call's own touches say it."""
+    declared = tool.declaration
+    if declared.touches is not None and declared.permission is None and tool.effect != "delegating":
+        return None  # its annotations do not say all
     keys = set(board.policy.keys(tool)) - {"unknown"}
     return keys.pop() if len(keys) == 1 else None
 

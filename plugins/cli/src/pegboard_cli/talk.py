@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,11 +12,13 @@ from pegboard.events import AnyEvent
 from pegboard_cli.chat_commands import last_exchange
 from pegboard_cli.front import Front, Wishes, kept
 from pegboard_cli.screen import Screen
+from pegboard_cli.styles import is_terminal
 from pegboard_cli.turn import header
 
 if TYPE_CHECKING:
     from pegboard.agent import Agent
     from pegboard.board import Board
+    from pegboard.context import Lasts
     from pegboard.models import Provider
 
 
@@ -46,7 +49,8 @@ async def open_talk(
     """
     async with AsyncExitStack() as stack:
         session = stack.enter_context(kept(board, id))
-        agent = board.agent(session, answers=wishes.answers, model=model, provider=provider)
+        lasts: Lasts = "session" if is_terminal(sys.stdin) else "turn"  # prompts from a pipe end, and jobs with them
+        agent = board.agent(session, answers=wishes.answers, model=model, provider=provider, lasts=lasts)
         stack.push_async_callback(agent.close)
         front = Front(board, session, agent, wishes, screen=screen, before_question=before_question)
         events = agent.events(session.last)

@@ -28,7 +28,7 @@ async def run_turn(prompt: str, wishes: Wishes) -> int:
     async with opened(wishes, _agent) as front:
         me = asyncio.current_task()
         assert me is not None
-        interrupts = front.interrupts(lambda: front.hand_in(port.Interrupt()), me.cancel)
+        interrupts = front.interrupts(lambda: front.hand_in(port.Interrupt(signal=interrupts.signal)), me.cancel)
         with interrupts.listening():
             if wishes.json:
                 front.tell(*front.board.notes)
@@ -39,7 +39,7 @@ async def run_turn(prompt: str, wishes: Wishes) -> int:
 
 
 def _agent(board: Board, session: Session, wishes: Wishes) -> Agent:
-    return board.agent(session, answers=wishes.answers)
+    return board.agent(session, answers=wishes.answers, lasts="turn")
 
 
 async def _turn(front: Front[Agent], prompt: str) -> TurnEnded:

@@ -20,7 +20,7 @@ _FILES = 3
 _STATES = {
     "ready": "can be undone",
     "behind": "can be undone after newer ones",
-    "changed": "changed since: {why}",
+    "changed": "cannot be undone: {why}",
     "undone": "undone {why}",
     "lost": "cannot be undone: {why}",
     "command": "not undone: what commands change is not followed",
@@ -40,7 +40,10 @@ def list_lines(entries: Sequence[Entry], *, width: int | None, sessions: bool = 
     ]
     head = ["call", *(["session"] if sessions else []), "tool", "changed", "state", "files"]
     left = len(entries) - len(shown)
-    return [*table_lines([head, *rows], width=width), *([f"and {left} more"] if left else [])]
+    return [
+        *table_lines([head, *rows], width=width),
+        *([f"and {left} more: pegboard undo --list --json has all"] if left else []),
+    ]
 
 
 def undone_lines(event: Undone, styles: Styles, session: str | None = None) -> list[str]:

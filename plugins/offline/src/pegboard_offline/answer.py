@@ -147,12 +147,13 @@ def ask(plan: Plan, offers: Sequence[ToolOffer]) -> str:
         lines.append(f"I did nothing yet, because I do not follow this step: {step}")
     if offer is not None and not choice.reason:
         known = ", ".join(f"{name} {value!r}" for name, value in choice.arguments.items())
-        wanted = " and ".join(_described(offer, name) for name in choice.missing)
+        wanted = " and ".join(choice.missing)
         lines.append(
             f"I would use {offer.name}{f' with {known}' if known else ''}, but I need {wanted}; I never make that up."
         )
         named = any(name in offer.touches for name in choice.missing)
         lines.append("Say it again with that named." if named else "Say it in quotes or between backticks.")
+        lines += _as_it_is_said(offer, choice)
     else:
         instead = _instead(choice, offers)
         if choice.near or choice.reason != UNSURE or len(plan.choices) > 1:
@@ -161,10 +162,16 @@ def ask(plan: Plan, offers: Sequence[ToolOffer]) -> str:
     return "\n".join(lines)
 
 
-def _described(offer: ToolOffer, name: str) -> str:
-    part = (offer.parameters.get("properties") or {}).get(name)
-    text = part.get("description") if isinstance(part, dict) else None
-    return f"{name} ({text.rstrip('.')})" if text else name
+def _as_it_is_said(offer: ToolOffer, choice: Choice) -> list[str]:
+    """An example of the tool that has what is missing, with what is known in it, marked as something to fill in."""
+    slots = {example: re.findall(r"\{(\w+)\}", example) for example in offer.examples}
+    fit = next((one for one, names in slots.items() if names and set(choice.missing) <= set(names)), None)
+    if fit is None:
+        return []
+    named = {name: f"<{name}>" if name in offer.touches else f"'<{name}>'" for name in slots[fit]}
+    named |= {name: value for name, value in choice.arguments.items() if isinstance(value, str) and name in named}
+    said = re.sub(r"\{(\w+)\}", lambda match: named[match[1]], fit)
+    return [f"For example: {said}"]
 
 
 def _instead(choice: Choice, offers: Sequence[ToolOffer]) -> list[str]:

@@ -76,7 +76,7 @@ _NEGATED = re.compile(
     r"mustn't|must\s+not|won't|can't|cannot|no\s+need|"
     r"cancel|abort|nevermind|never\s+mind|without\s+\w+ing|except(?:\s+for)?|but\s+not|and\s+not|"
     r"not\s+the|other\s+than|apart\s+from|excluding|"
-    r"nothing\s+(?:should|must|may|can|is|needs?)|(?:please|let\s+us)\s+not|hold\s+off|stop\s+\w+ing|leave\s+\S+\s+alone|rather\s+than|if\s+not|no\s+longer)\b",
+    r"(?:change|touch|modify|edit|write|delete|do|alter|move)\s+nothing|nothing\s+(?:should|must|may|can|is|needs?)|(?:please|let\s+us)\s+not|hold\s+off|stop\s+\w+ing|leave\s+\S+\s+alone|rather\s+than|if\s+not|no\s+longer)\b",
     re.I,
 )
 _ASKS_ADVICE = re.compile(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from pegboard_offline import aligned, targets, texts, unmarked
+from pegboard_offline.chosen import fill_choice, fill_switch, fill_verb, switch, value_said
 from pegboard_offline.commands import command, whole
 from pegboard_offline.entities import Entity, Kind, Reading, Tree
 from pegboard_offline.filled import Filled
-from pegboard_offline.lexicon import STOP, SWEEPING, is_act, lemma
+from pegboard_offline.lexicon import STOP, SWEEPING, lemma
 from pegboard_offline.pairs import forms, pairs
 from pegboard_offline.places import fill_folder, fill_listing, fill_place, folders
 from pegboard_offline.profile import Profile, Slot, Takes
@@ -59,21 +60,14 @@ def _by_example(tool: Profile, reading: Reading, tree: Tree) -> Filled | None:
         filled = Filled(exact=True)
         for slot in tool.slots:
             if slot.name in spans and not _fill_span(tool, slot, example, spans[slot.name], reading, tree, filled):
+                if filled.unsafe:
+                    return filled
                 break
         else:
-            _fill_verb(tool, example, filled)
+            fill_verb(tool, example, filled)
             if all(slot.name in filled.arguments for slot in tool.required):
                 return filled
     return None
-
-
-def _fill_verb(tool: Profile, example: str, filled: Filled) -> None:
-    """An enumeration that has the example's own verb among its values: "post {body} to {url}"."""
-    verb = example.split()[0].lower()
-    for slot in tool.slots_for("choice"):
-        value = next((fixed for fixed in slot.fixed if fixed.lower() == verb != str(slot.default).lower()), None)
-        if value is not None and slot.name not in filled.arguments:
-            filled.put(slot, value, (0, 0))
 
 
 def _fill_span(
@@ -85,6 +79,8 @@ def _fill_span(
     text, marked = texts.literal(reading, start, end)
     value: str | int | list[str] | list[dict[str, str]] | None = None
     match slot.takes:
+        case "read" if slot.many and tool.offer.effect != "read_only" and unmarked.everything(text):
+            value = ["."]
         case "read" | "edit" | "list" | "net" | "revision":
             paths = slot.takes in ("read", "edit", "list")
             if paths and not inside and (tree.kind(text) or unmarked.path(tool, slot, example, text)):
@@ -95,17 +91,24 @@ def _fill_span(
         case "number":
             value = int(text[:9]) if re.fullmatch(r"\d+", text) else None
         case "choice":
-            value = next((fixed for fixed in slot.fixed if fixed.lower() == text.lower()), None)
+            value = value_said(slot, text)
         case "flag":
-            value = True if unmarked.everything(text) else None
+            value = switch(slot, text)
         case "regex":
             value = targets.escaped(inside[0].text if inside else text) if marked or len(inside) == 1 else None
         case "glob":
             found = targets.file_names(reading) if [e.kind for e in inside] in (["glob"], ["file"]) else None
             value = text if marked else found.value if found else None
-        case "text" if marked or [e.kind for e in inside] == ["rev"]:
+        case "text" if marked:
+            value = text
+        case "text" if tool.of_commits and unmarked.twice(slot, example):
+            value = unmarked.ranged(slot, example, reading, (start, end), tree)
+        case "text" if tool.of_commits and [(e.kind, e.text) for e in inside] == [("rev", text)]:
             value = text
         case "text":
+            if refused := unmarked.names_only(tool, slot, example, inside, text):
+                filled.unsafe = refused if slot.required else ""
+                return False
             value = unmarked.text(tool, slot, example, reading, start, end)
         case _:
             value = pairs(slot, reading, start, end)
@@ -193,7 +196,9 @@ def _fill_optional(tool: Profile, slot: Slot, reading: Reading, tree: Tree, fill
         case "number":
             _fill_number(tool, slot, reading, filled)
         case "choice":
-            _fill_choice(tool, slot, reading, filled)
+            fill_choice(tool, slot, reading, filled)
+        case "flag" if tool.special:
+            fill_switch(tool, slot, reading, filled)
         case _:
             return
 
@@ -205,21 +210,6 @@ def _fill_include(slot: Slot, reading: Reading, filled: Filled) -> None:
         pattern = names[0] if len(names) == 1 else "{" + ",".join(names) + "}"
         filled.put(slot, pattern, (found[0].start, found[0].end))
         filled.used += found
-
-
-def _fill_choice(tool: Profile, slot: Slot, reading: Reading, filled: Filled) -> None:
-    """An enumeration takes a value that the request says outright (as a word of the same concept)."""
-    asked = {
-        word[1].lower()
-        for word in re.finditer(r"\b(?:which|what|only(?: the)?|just(?: the)?)\s+(\w+)", reading.bare, re.I)
-    }
-    words = [word for word in reading.words if not filled.covers(word.start, word.end)]
-    said = {word.lemma for word in words if is_act(word.lemma) or word.lemma in asked}
-    said |= {concept for word in words for concept in word.concepts}
-    for value in slot.fixed:
-        if value != slot.default and lemma(value.lower()) in said:
-            filled.put(slot, value, (0, 0))
-            return
 
 
 def _fill_number(tool: Profile, slot: Slot, reading: Reading, filled: Filled) -> bool:
@@ -251,7 +241,7 @@ def _takes_revisions(tool: Profile, slot: Slot) -> bool:
 
 def _fill_text(tool: Profile, slot: Slot, reading: Reading, filled: Filled) -> bool:
     if slot.takes == "choice":
-        _fill_choice(tool, slot, reading, filled)
+        fill_choice(tool, slot, reading, filled)
         return slot.name in filled.arguments
     revisions = filled.unused(reading, "rev")
     if revisions and tool.of_commits:
@@ -262,6 +252,9 @@ def _fill_text(tool: Profile, slot: Slot, reading: Reading, filled: Filled) -> b
         span = _aligned(example.text, slot.name, reading)
         if span:
             value, marked = texts.literal(reading, *span)
+            inside = [e for e in reading.entities if span[0] <= e.start and e.end <= span[1]]
+            if not marked and unmarked.names_only(tool, slot, example.text, inside, value):
+                return False
             named = _listed(slot, reading, span)
             if named and filled.take(slot, named):
                 return True

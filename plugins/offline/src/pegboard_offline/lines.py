@@ -73,6 +73,8 @@ def _one(words: list[str], reading: Reading) -> bool:
     if not (program in PROGRAMS | ENGLISH_PROGRAMS or "/" in words[0] or words[0] in INTERPRETERS.values()):
         return False
     if program in _TEXTS:
+        if words[1:2] == ["with"] and any(word.startswith(MASK) for word in words[2:]):
+            return False  # "execute printf with 'a'": those are its arguments, not the text
         into = next((at for at, word in enumerate(words) if word.startswith(">")), len(words))
         return len(words) <= into + 2 and not any(re.search(r"[()?]", word) for word in words[1:])
     named = 0

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from pegboard.models import ToolOffer
 
-from pegboard_offline.lexicon import ACTS_OF, COMMON, TOPICS, is_world_act
+from pegboard_offline.lexicon import ACTS_OF, COMMON, TOPICS, is_act, is_world_act, vocabulary
 from pegboard_offline.words import Word, words_of
 
 Takes: TypeAlias = Literal[
@@ -85,12 +85,16 @@ def profile(offer: ToolOffer) -> Profile:
     """Read an offer's declarations."""
     slots = _slots(offer)
     nature = _nature(offer, slots)
-    examples = tuple(_example(text) for text in offer.examples)
+    switches = {slot.name for slot in slots if slot.takes == "flag"}
+    examples = tuple(_example(text, switches) for text in offer.examples)
+    switched = {
+        act for name in switches for act in vocabulary().get(name, ()) if is_act(act)
+    }  # not about checking as such
     usual = COMMON | set(ACTS_OF.get(nature, {}))
     own: Counter[str] = Counter()
     about = 0
     for example in examples:
-        rare = example.features - usual
+        rare = example.features - usual - switched
         own.update(rare)
         about += bool(rare)
     special = nature == "other" or (len(examples) > 0 and about / len(examples) >= 0.6)
@@ -166,9 +170,9 @@ def _nature(offer: ToolOffer, slots: tuple[Slot, ...]) -> Nature:
     return "other"
 
 
-def _example(text: str) -> Example:
+def _example(text: str, switches: set[str]) -> Example:
     slots = tuple((match[1], match.start(), match.end()) for match in _SLOT.finditer(text))
-    blank = _SLOT.sub(lambda match: " " * len(match[0]), text)
+    blank = _SLOT.sub(lambda match: f" {match[1]} " if match[1] in switches else " " * len(match[0]), text)
     words = tuple(words_of(blank))
     return Example(text, _features(words), words, slots)
 

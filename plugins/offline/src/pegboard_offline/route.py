@@ -23,6 +23,7 @@ from pegboard_offline.orders import no_order, taken_back
 from pegboard_offline.profile import Profile, profile
 from pegboard_offline.score import BEST, Scored, ranked
 from pegboard_offline.steps import MAX_STEPS, Step, pronoun, split
+from pegboard_offline.writes import BY_ITS_NUMBER, by_number
 
 UNSURE = "I am not sure what you want done."
 ENOUGH = 3.1
@@ -148,6 +149,8 @@ _FILE_ACTS = frozenset({"make", "change", "erase", "append"})
 
 def _nothing_fits(reading: Reading, offers: Sequence[ToolOffer]) -> str:
     """What is said where no tool fits."""
+    if by_number(reading) and not _FILE_ACTS.isdisjoint(reading.concepts) and _any(offers, "edit"):
+        return BY_ITS_NUMBER
     program = unclear(reading)
     if (program or ("run" in reading.concepts and reading.of("code", "quoted"))) and not _any(offers, "run"):
         return "No tool on offer runs commands; nothing was run."
@@ -176,10 +179,10 @@ def _objection(best: Scored, candidates: list[Scored], reading: Reading, request
     )
     if writes and not reason and not best.filled.missing:
         reason = no_order(best.tool, best.filled, best.rest, reading, request)
+    if best.filled.unsafe and not reason:
+        return best.filled.unsafe
     if reason or best.filled.missing:
         return reason or ""
-    if best.filled.unsafe:
-        return best.filled.unsafe
     served = _further(best)
     over = [e for e in best.left if e not in served and (writes or e.kind not in ("ident", "number", "ext"))]
     if over:

@@ -27,6 +27,7 @@ OF_THEIR_OWN = frozenset({"diff", "state", "history", "commit", "blame", "branch
 OWN = 0.35
 """How much of a special tool's own a request must name."""
 _YES_NO = bag("do does did is are was were has have")
+_ASKS = _YES_NO | bag("what which who when")
 
 
 @dataclass(slots=True)
@@ -132,7 +133,8 @@ def _filled_well(tool: Profile, filled: Filled, left: list[Entity]) -> float:
         if any(slot.many and slot.required and len(filled.arguments[slot.name]) == 1 for slot in tool.slots):
             base -= 0.3
     else:
-        base = 0.6 + (0.1 if filled.arguments else 0.0)
+        switched = any(slot.name in filled.arguments for slot in tool.slots_for("flag"))
+        base = 0.6 + (0.1 if filled.arguments else 0.0) + (0.4 if switched else 0.0)
     weights = {"quoted": 0.9, "url": 0.9, "rev": 0.9, "ident": 0.2, "number": 0.15, "ext": 0.4, "glob": 0.5}
     if tool.nature in ("find", "list"):
         weights["ident"] = 1.5  # what is in the files is sought, not their names
@@ -167,6 +169,11 @@ def _explained(tool: Profile, words: list[Word], filled: Filled) -> tuple[float,
     if any(entity.kind == "rev" for entity in filled.used):
         own += _share(tool, "commit")
     return (known / total if total else 1.0), own, loose
+
+
+def _answers(tool: Profile) -> bool:
+    """Whether an example of a tool is a question. A tool that changes something and has none answers none, nor checks."""
+    return any(example.words and example.words[0].text.lower() in _ASKS for example in tool.examples)
 
 
 def _of_other_parts(tool: Profile, words: list[Word]) -> bool:
@@ -248,8 +255,11 @@ def _forbidden(tool: Profile, asked: list[str], words: list[Word], filled: Fille
         if (
             not asked
         ):  # "test src" and "do the tests pass?" are served; "which tests are there?" and "the tests too" are not
-            return not words or not (words[0].text.lower() in _YES_NO or any(c in tool.own for c in words[0].concepts))
-        return asked[0] not in ("run", "check") and asked[0] not in tool.acts
+            opens = words[0] if words else None
+            if opens is not None and opens.text.lower() in _YES_NO:
+                return not _answers(tool)
+            return opens is None or not any(concept in tool.own for concept in opens.concepts)
+        return asked[0] not in ("run", *tool.acts) and not (asked[0] == "check" and _answers(tool))
     first = next((act for act in asked if is_world_act(act)), None)
     if _says_it_all(tool, filled):
         return first not in (None, *ACTS_OF[tool.nature]) and tool.nature == "replace"

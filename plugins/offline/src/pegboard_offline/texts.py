@@ -213,7 +213,7 @@ _WITH = re.compile(rf"\bwith\s+(?:just\s+|only\s+)?(?P<x>{MASK}+)$|:\s*(?P<y>{MA
 _PUT = re.compile(
     r"\b(?P<verb>write|put|save|store|jot(?:\s+down)?|add|append|tack|stick|slap|chuck|stuff|place|output)\s+(?:just\s+|only\s+)?"
     r"(?P<det>(?:the|a|an|this|some)\s+)?(?P<noun>(?:new\s+)?(?:line|text|words?|string|sentence|note|message)\s+(?:that\s+says\s+|saying\s+)?)?"
-    r"(?P<x>\S.*?)(?:\s+(?:down|on|onto))?(?:\s*(?:,|and)?\s*(?:to|at)\s+the\s+(?:very\s+)?(?:end|bottom)(?:\s+of)?)?"
+    r"(?P<x>\S.*?)(?:\s+as\s+(?:an?|the|its)\s+(?:\w+\s+)?line)?(?:\s+(?:down|on|onto))?(?:\s*(?:,|and)?\s*(?:to|at)\s+the\s+(?:very\s+)?(?:end|bottom)(?:\s+of)?)?"
     r"(?:\s+(?:in|into|to|as|on|onto|inside)(?:\s+(?:a|the)(?:\s+new)?\s+file)?(?:\s+(?:called|named))?)?$",
     re.I | re.S,
 )

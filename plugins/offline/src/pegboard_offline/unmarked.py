@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from pegboard_offline.bags import bag
-from pegboard_offline.entities import Reading
+from pegboard_offline.entities import Entity, Reading, Tree
 from pegboard_offline.lexicon import STOP, SWEEPING, is_act, known, lemma, vocabulary
 from pegboard_offline.orders import taken_back
 from pegboard_offline.profile import Profile, Slot
@@ -19,8 +19,11 @@ _NAME = re.compile(r"\w[\w.@/+-]*")
 _NAMES = bag("called named titled name message program executable binary")
 """Words behind which a word of everyday use is a name all the same: a branch called "test"."""
 _ARGUMENTS = bag("argument arguments")
+_BRANCHES = bag("main master develop dev trunk release")
 _ANNOUNCES = bag("message text as saying comment title")
-_EVERYTHING = re.compile(r"everything|all|(?:all|all of|all the|all my|all of my) (?:changes|edits|of it)", re.I)
+_EVERYTHING = re.compile(r"everything|all|(?:all|all of|all the|all my|all of my) (?:changes|edits|files|of it)", re.I)
+AN_ADDRESS = "That is an address, and I know nothing of that kind to be done to one."
+OF_A_FILE = "That is the name of a file, and I need the text itself: put it in quotes, or between lines of ```."
 _MOST_WORDS = 20
 _REMARK = re.compile(r"\b(?:fails|failed|broken|broke|crashes|crashed|nothing)\W*$", re.I)
 _FURTHER = re.compile(r"(?:\b(?:and|then|but|or)\b|[,;&.!?])\W*(?:then\s+|also\s+|please\s+)*(?P<word>[\w'-]+)?", re.I)
@@ -40,6 +43,9 @@ def text(tool: Profile, slot: Slot, example: str, reading: Reading, start: int, 
         return None
     words = given.split()
     if slot.many:
+        words = [word for word in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s+", given) if word]
+        if cue == "with" and not after.strip():
+            return None  # "run pytest with coverage"
         return words if len(said) > 1 and all(_is_name(word, cue) for word in words) else None
     if len(words) == 1 and len(said) > 1:
         return given if _is_name(given, cue) else None
@@ -48,6 +54,45 @@ def text(tool: Profile, slot: Slot, example: str, reading: Reading, start: int, 
     if not changes:
         return given
     return given if cue in _ANNOUNCES and not after and len(said) > 1 and not _goes_on(given) else None
+
+
+def names_only(tool: Profile, slot: Slot, example: str, inside: list[Entity], given: str) -> str:
+    """Why an unmarked file name or address is not the text that a tool which changes something takes, or nothing: what a
+    file holds is not said by its name."""
+    if tool.offer.effect == "read_only" or tool.of_commits:
+        return ""
+    if (
+        slot.many
+        and any(e.kind == "url" for e in inside)
+        and tool.nature == "other"
+        and not tool.slots_for("net", "run")
+    ):
+        return AN_ADDRESS
+    if [e.text for e in inside] != [given.strip()]:
+        return ""
+    cue = (re.findall(r"[a-z][\w'-]*", example.partition("{" + slot.name + "}")[0].lower()) or [""])[-1]
+    return OF_A_FILE if inside[0].kind == "file" and not slot.many and cue not in _NAMES | _ARGUMENTS else ""
+
+
+def twice(slot: Slot, example: str) -> bool:
+    """Whether an example names two of what a parameter takes: "diff between {ref} and {ref}"."""
+    return example.count("{" + slot.name + "}") > 1
+
+
+def ranged(slot: Slot, example: str, reading: Reading, span: tuple[int, int], tree: Tree) -> str | None:
+    """Two commits or branches as a range, a..b, where neither can be a file."""
+    between = example.split("{" + slot.name + "}")[1]
+    first, found, last = reading.text[slice(*span)].partition(between)
+    files = [e.text for e in reading.of("file", "url", "glob")]
+    ends = [
+        end
+        for end in (first.strip(" '\"`"), last.strip(" '\"`"))
+        if re.fullmatch(r"\w[\w./~^@{}-]*", end) and end not in files
+    ]
+    if not found or len(ends) != 2 or any(tree.kind(end) or ".." in end for end in ends):
+        return None
+    plain_words = [e for e in ends if e.isalpha() and e.islower() and e not in _BRANCHES and known(lemma(e))]
+    return None if plain_words or len(set(ends)) == 1 else "..".join(ends)
 
 
 def quoted(reading: Reading, start: int, end: int) -> list[str]:

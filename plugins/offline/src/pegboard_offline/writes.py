@@ -31,10 +31,26 @@ def fill_edit(tool: Profile, reading: Reading, tree: Tree, filled: Filled) -> No
             filled.put(slot, *found[slot.name])
     if tool.nature == "write" and found:
         _guard_write(tool, reading, tree, path, filled)
+    if by_number(reading, adds=tool.nature == "write"):
+        filled.unsafe = BY_ITS_NUMBER
     filled.exact = not filled.missing and _as_an_example(tool, reading, path, filled)
     flags = [slot for slot in tool.slots_for("flag") if not slot.required and not slot.default]
     if tool.nature == "replace" and found and len(flags) == 1 and texts.everywhere(reading):
         filled.put(flags[0], True, (0, 0))  # the one switch of such a tool: each occurrence, not one
+
+
+_LINE_NUMBER = re.compile(
+    r"\blines?\s*(?:number\s+|no\.?\s*|#\s*)?\d|"
+    r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|(?P<last>last)|\d+(?:st|nd|rd|th))\s+line\b",
+    re.I,
+)
+BY_ITS_NUMBER = "I cannot take a line by its number; say what it says now: replace 'old text' with 'new text' in FILE."
+
+
+def by_number(reading: Reading, adds: bool = False) -> bool:
+    """Whether a request speaks of a line by its number, which is no text of a file. `adds`: "the last line" may be added."""
+    text = texts.mask(reading, None)
+    return any(not (adds and match["last"]) for match in _LINE_NUMBER.finditer(text))
 
 
 def _as_an_example(tool: Profile, reading: Reading, path: Entity | None, filled: Filled) -> bool:
@@ -55,7 +71,7 @@ def _texts(tool: Profile, slots: list[Slot], reading: Reading, path: Entity | No
     if tool.nature == "write":
         given = texts.content(reading, path)
         if given is not None:
-            return {slots[0].name: (given.text, given.span)}
+            return {slots[0].name: (_whole_line(reading, *given.span, given.text), given.span)}
     else:
         change = texts.swap(reading, path)
         if change is not None:
@@ -67,8 +83,22 @@ def _texts(tool: Profile, slots: list[Slot], reading: Reading, path: Entity | No
             continue
         values = {slot.name: texts.literal(reading, *spans[slot.name]) for slot in slots}
         if all(marked for _, marked in values.values()):
+            if tool.nature == "write":
+                values = {name: (_whole_line(reading, *spans[name], text), True) for name, (text, _) in values.items()}
             return {name: (text, spans[name]) for name, (text, _) in values.items()}
     return {}
+
+
+def _whole_line(reading: Reading, start: int, end: int, text: str) -> str:
+    """A text for a file; where the request calls it a line, with the end that a line has."""
+    before = re.search(
+        r"\blines?(?:\s+(?:that\s+|which\s+)?(?:says?|saying|reads?|reading|with|containing|of))?\s*:?\s*$",
+        texts.mask(reading, None)[:start] or "",
+        re.I,
+    )
+    said = before or re.match(r"\s*as\s+(?:an?|the|its|another)\s+(?:\w+\s+)?line\b", reading.text[end:], re.I)
+    said = said or re.search(r"\blines?\b[\s:]*$", reading.text[start : reading.text.find(text, start)], re.I)
+    return f"{text}\n" if said and text and not text.endswith("\n") else text
 
 
 def _edited(reading: Reading, last: bool) -> Entity | None:

@@ -140,7 +140,7 @@ async def glob(
 async def grep(
     pattern: Annotated[str, msgspec.Meta(description="Regular expression", extra_json_schema=_REGEX)],
     ctx: Context,
-    path: Annotated[str, Reads("File or folder to search")] = ".",
+    path: Annotated[str, Reads("File or folder")] = ".",
     include: Annotated[
         str,
         msgspec.Meta(description="Only files like *.py or src/**/*.ts; !: all but", extra_json_schema=_GLOB),

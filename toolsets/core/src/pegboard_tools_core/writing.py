@@ -62,7 +62,7 @@ def _planned_write(arguments: Any, ctx: Context) -> Block:
 )
 async def write_file(
     path: Annotated[str, Writes("File; missing folders are made")],
-    content: Annotated[str, "The whole of it, or what to append"],
+    content: Annotated[str, "What to write; append adds no line end"],
     ctx: Context,
     mode: Literal["write", "append"] = "write",
     overwrite: Annotated[bool, "false: fail if the file exists"] = True,
@@ -145,7 +145,7 @@ async def edit_file(
     replace_all: bool = False,
     count: Annotated[int, msgspec.Meta(description="Over 1: the first so many; 0: all", ge=0)] = 1,
 ) -> Result:
-    """Replace a text in a file."""
+    """Replace text in a file."""
     from pegboard.kit.edits import plan_file
 
     edit = _edit(old_string, new_string, replace_all, count)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -56,15 +57,30 @@ def _test(project: Project) -> tuple[str, ...] | None:
         return ("cargo", "test")
     if "go.mod" in project.files:
         return ("go", "test", "./...")
-    if project.tests_need_pytest():
+    tests = project.tests()
+    if tests.pytest:
         return pytest(project)
-    if (found := project.test_files()) and "." not in found:
-        folder = next(iter(found))
-        inside = () if "__init__.py" in project.names(folder) else ("-s", folder)
+    if tests.files:
+        return _unittest(project, tests.files)
+    return ("make", "test") if project.makes("test") else None
+
+
+def _unittest(project: Project, files: list[str]) -> tuple[str, ...]:
+    """What finds all of these. unittest looks for `test*.py` in one folder and the packages below it; where that is too
+    little, pytest runs the same tests, and without it each is named."""
+    folders = sorted({project.importable_from(path) for path in files})
+    if len(folders) == 1 and all(os.path.basename(path).startswith("test") for path in files):
+        inside = () if folders == ["."] else ("-s", _word(folders[0]))
         return (python(project), "-m", "unittest", "discover", *inside)
-    if not found and project.makes("test"):
-        return ("make", "test")
-    return None
+    environments = project.environments()
+    if not environments or any(project.has_package(at, "pytest") for _, at in environments):
+        with suppress(ToolError):  # it is nowhere
+            return pytest(project)
+    return (python(project), "-m", "unittest", *map(_word, files))
+
+
+def _word(path: str) -> str:
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _tidy(task: Task, project: Project) -> tuple[str, ...] | None:

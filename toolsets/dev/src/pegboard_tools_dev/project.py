@@ -6,24 +6,34 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 import tomllib
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegboard.errors import DoorError
 from pegboard.kit.workspace import Workspace
 
+from pegboard_tools_dev import looking
+
 _MOST = 256 * 1024
 _MOST_OF_A_TEST = 64 * 1024
-_MOST_TESTS = 40
+_SECONDS = 0.5
+"""How long test files are read: a person waits to be asked."""
 _TEST_FILE = re.compile(r"test.*\.py|.*_test\.py")
-_PYTEST = re.compile(r"^\s*(?:import|from) pytest\b|^(?:async )?def test|^class Test\w*:", re.MULTILINE)
 _UNSET_TEST = "no test specified"  # what `npm init` writes
 _FOREIGN = re.compile(
     r"package\.json|deno\.jsonc?|Makefile|makefile|GNUmakefile|CMakeLists\.txt|meson\.build|pom\.xml|build\.gradle(\.kts)?"
     r"|Gemfile|Rakefile|mix\.exs|composer\.json|Package\.swift|stack\.yaml|dune-project|build\.zig|pubspec\.yaml"
     r"|.*\.(cabal|csproj|fsproj|sln|gemspec)"
 )
+
+
+class Tests(NamedTuple):
+    """Test files, as paths from the project's folder. pytest: one is for pytest (and the others were not looked for)."""
+
+    pytest: bool
+    files: list[str]
 
 
 class Project:
@@ -114,16 +124,34 @@ class Project:
         folders = [".", *(name for name in ("src", "tests", "test") if name in self.files)]
         return any(name.endswith(".py") for folder in folders for name in self.names(folder))
 
-    def test_files(self) -> dict[str, list[str]]:
-        """Its Python test files by folder: its own, `tests` and `test`."""
-        folders = [".", *(name for name in ("tests", "test") if name in self.files)]
-        found = {folder: sorted(filter(_TEST_FILE.fullmatch, self.names(folder))) for folder in folders}
-        return {folder: names for folder, names in found.items() if names}
+    def tests(self) -> Tests:
+        """Its Python test files, at any depth."""
+        beside = [".", *(name for name in ("tests", "test") if name in self.files)]
+        near = [os.path.normpath(os.path.join(at, name)) for at in beside for name in sorted(self.names(at))]
+        near = [path for path in near if _TEST_FILE.fullmatch(os.path.basename(path))]
+        deep = [] if self.folder.startswith("/") else looking.named(self.workspace, self.folder)
+        found, until = list[str](), time.monotonic() + _SECONDS
+        for path in dict.fromkeys((*near, *deep)):
+            text = self._head(path) if time.monotonic() < until else ""
+            if os.path.basename(path) == "conftest.py" or looking.for_pytest(text):
+                return Tests(pytest=True, files=[path])
+            if path in near or looking.for_unittest(text):
+                found.append(path)
+        return Tests(pytest=False, files=found)
 
-    def tests_need_pytest(self) -> bool:
-        """Whether any of its first test files is written for pytest: unittest would pass over it without a word."""
-        files = [os.path.join(folder, name) for folder, names in self.test_files().items() for name in names]
-        return any(_PYTEST.search(self.text(file, _MOST_OF_A_TEST)) for file in files[:_MOST_TESTS])
+    def importable_from(self, path: str) -> str:
+        """The folder from which a file is imported: the nearest above it that is no package."""
+        at = os.path.dirname(path)
+        while at and "__init__.py" in self.names(at):
+            at = os.path.dirname(at)
+        return at or "."
+
+    def _head(self, name: str) -> str:
+        try:
+            with self.workspace.open(self._path(name)) as file:
+                return os.pread(file.fd, _MOST_OF_A_TEST, 0).decode("utf-8", "replace")
+        except (DoorError, OSError):
+            return ""
 
     def environments(self) -> list[tuple[str, str]]:
         """Virtual environments in its folder and in the root: their path as a program that runs in the folder is given it,

@@ -13,6 +13,7 @@ import msgspec
 from pegboard.calls import Result
 from pegboard.context import Context
 from pegboard.declaration import tool
+from pegboard.kit.process import Finished
 from pegboard.touches import Lists, Reads
 
 from pegboard_tools_dev.reading.report import Failure, Report, matched
@@ -69,14 +70,14 @@ def _touches(arguments: Any, ctx: Context) -> Iterator[tuple[Literal["read", "ru
         "run all tests",
         "run the unit tests",
         "do the tests pass",
-        "are the tests green",
-        "which tests fail",
         "test {path}",
         "run the tests in {path}",
         "execute pytest for {path}",
-        "pytest {path}",
         "do the tests in {path} pass",
         "run the tests called {filter}",
+        "run the test {filter}",
+        "run the tests matching {filter}",
+        "run the tests with {filter} in the name",
     ],
 )
 async def code_test(
@@ -93,10 +94,7 @@ async def code_test(
     report = await asyncio.to_thread(_read, argv, ends)
     if done.exit_code != 0:
         report = matched(report, done.signal or f"exit code {done.exit_code}")
-    notes = [said for said in (report.doubt or report.counts, foreign(argv)) if said]
-    if report.passed == report.failed == report.skipped == 0:
-        named = "no tests fit what was named; leave path and filter out to run all"
-        notes.append(named if path or filter else "no tests were found; test_cmd under [dev] sets another command")
+    notes = [said for said in (_came_to(report, done, named=bool(path or filter)), foreign(argv)) if said]
     data = Tested(
         passed=report.passed,
         failed=report.failed,
@@ -107,6 +105,19 @@ async def code_test(
         signal=done.signal,
     )
     return Result(text=told(argv, cwd, ctx.output.close().text, done, notes), data=data)
+
+
+def _came_to(report: Report, done: Finished, *, named: bool) -> str:
+    """The counts, or why there are none. That nothing was tested is no success."""
+    if report.doubt:
+        return report.doubt
+    if report.passed == report.failed == report.skipped == 0:
+        if named:
+            return "nothing was tested: no tests fit what was named; leave path and filter out to run all"
+        return "nothing was tested: no tests were found; test_cmd under [dev] sets another command"
+    if report.counts or done.exit_code != 0:
+        return report.counts
+    return "no summary that is known here was printed, so what was tested is not known"
 
 
 def _read(argv: list[str], ends: Ends) -> Report:

@@ -31,7 +31,7 @@ _MOST_NAMED = 20
 
 
 class Tidied(msgspec.Struct, frozen=True, kw_only=True):
-    """What programs get of a linter or formatter. `changed`: files that a formatter changed; null where that is not known.
+    """What programs get of a linter or formatter. `changed`: files that it changed; null where that is not known.
     exit_code is null when a signal ended it, which `signal` names."""
 
     command: str
@@ -87,8 +87,10 @@ async def code_lint(
     cwd: Annotated[str, Lists("Folder of the project")] = ".",
 ) -> Result:
     """Run the project's linter. It changes nothing, unless it is set up to fix."""
+    before = await asyncio.to_thread(_stamps, ctx.workspace, cwd)
     done = await run(ctx, cwd, timeout)
-    return _result(ctx, cwd, done, [], None)
+    changed = _changed(before, await asyncio.to_thread(_stamps, ctx.workspace, cwd))
+    return _result(ctx, cwd, done, [_changes(changed)] if changed else [], changed)
 
 
 @tool(
@@ -112,6 +114,8 @@ async def code_lint(
         "run the formatter on {path}",
         "reformat {path}",
         "format the whole project",
+        "{check} the format of the project",
+        "format {check}",
     ],
 )
 async def code_format(
@@ -126,11 +130,17 @@ async def code_format(
     done = await run(ctx, cwd, timeout)
     if check:
         return _result(ctx, cwd, done, ["nothing was changed"], None)
-    after = await asyncio.to_thread(_stamps, ctx.workspace, cwd)
-    if before is None or after is None:
+    changed = _changed(before, await asyncio.to_thread(_stamps, ctx.workspace, cwd))
+    if changed is None:
         return _result(ctx, cwd, done, ["files may have changed; undo does not cover that"], None)
-    changed = sorted(path for path, stamp in after.items() if before.get(path) != stamp)
     return _result(ctx, cwd, done, [_changes(changed)], changed)
+
+
+def _changed(before: dict[str, Stamp] | None, after: dict[str, Stamp] | None) -> list[str] | None:
+    """Files that are not as they were, or gone; None where that is not known."""
+    if before is None or after is None:
+        return None
+    return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
 
 
 def _changes(changed: list[str]) -> str:

@@ -70,7 +70,7 @@ class FilesRead(msgspec.Struct, frozen=True, kw_only=True):
         "view {files} side by side",
         "take a look at all of {files}",
         "print the files {files}",
-        "show the contents of {files}",
+        "show the contents of the files {files}",
         "compare what is in {files}",
     ],
 )

@@ -105,13 +105,16 @@ def _summary(arguments: dict[str, Any]) -> str:
     examples=[
         "start {command} in the background",
         "run {command} in the background",
-        "keep {command} running in the background",
-        "launch {command} as a background job",
-        "which background jobs are there",
+        "which background jobs are running",
         "list the background jobs",
-        "output of the background job {id}",
+        "show the output of {id}",
+        "show the output of the job {id}",
+        "what did the job {id} print",
+        "wait for {id}",
+        "wait for the job {id}",
         "wait for the background job {id}",
-        "cancel the background job {id}",
+        "{action} the job {id}",
+        "{action} the background job {id}",
     ],
 )
 async def bg(

@@ -56,6 +56,9 @@ def _as_line(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
         "start the executable {command} with the argument {args}",
         "run the binary {command} with {args} taken literally",
         "pass {args} to the program {command} as it is",
+        "execute {command} with {args}",
+        "run the program {command} with {args}",
+        "execute the program {command} with {args}",
     ],
 )
 async def run_program(

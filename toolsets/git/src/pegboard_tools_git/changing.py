@@ -26,15 +26,23 @@ def always_ask(arguments: dict[str, Any]) -> Action:
     return "ask"
 
 
-def _adds(arguments: Any) -> Runs:
+# Where there is no repository nobody is asked: the touches look for it.
+
+
+def _adds(arguments: Any, ctx: Context) -> Runs:
+    find(ctx, arguments.paths[0])
     yield "run", shlex.join(["git", "add", "--", *arguments.paths])
 
 
-def _commits(arguments: Any) -> Runs:
+def _commits(arguments: Any, ctx: Context) -> Runs:
+    if not arguments.message.strip() or "\0" in arguments.message:
+        raise ToolError("the message is empty or holds a NUL. Nothing was committed. Say what the commit does.")
+    find(ctx, ".")
     yield "run", shlex.join(["git", "commit", *(["--all"] if arguments.all else []), "-m", arguments.message])
 
 
-def _branches(arguments: Any) -> Runs:
+def _branches(arguments: Any, ctx: Context) -> Runs:
+    find(ctx, ".")
     yield "run", shlex.join(["git", "branch", "--", arguments.name, arguments.start])
 
 
@@ -131,6 +139,7 @@ async def git_add(
         "commit {all} as {message}",
         "commit {all} with the message {message}",
         "make a commit {message}",
+        "commit {message}",
     ],
 )
 async def git_commit(
@@ -141,8 +150,6 @@ async def git_commit(
     """Commit what is staged (git_add stages). Asks the person; hooks are not run."""
     from pegboard_tools_git.staging import commit
 
-    if not message.strip() or "\0" in message:
-        raise ToolError("the message is empty or holds a NUL. Nothing was committed. Say what the commit does.")
     async with looking(ctx, ".", tree=True, writes=True) as git:
         return await commit(git, message, everything=all)
 

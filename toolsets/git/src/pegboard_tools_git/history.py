@@ -267,8 +267,9 @@ async def branches(git: Git) -> tuple[str, Branches]:
             )
             found.append(branch)
             follows = f" -> {branch.upstream} {track}".rstrip() if branch.upstream else ""
-            mark = "*" if branch.current else "r" if branch.remote else " "
-            lines.append(f"{mark} {short} {full[:7]}{follows} {decoded(os.fsencode(subject))}")
+            mark = "*" if branch.current else " "
+            where = " (remote)" if branch.remote else ""
+            lines.append(f"{mark} {short}{where} {full[:7]}{follows} {decoded(os.fsencode(subject))}")
         if len(rows) > MOST_BRANCHES:
             lines.append(f"... (more than {MOST_BRANCHES} in {refs})")
     return "\n".join(lines) or "No branches: there is no commit yet.", Branches(branches=found)

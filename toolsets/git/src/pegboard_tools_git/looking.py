@@ -94,7 +94,6 @@ def ref_of(ref: str) -> list[str]:
         "git status",
         "which files are modified",
         "which branch am I on",
-        "what is staged",
         "are there untracked files",
         "is there anything to commit",
         "have I got changes that are not committed",
@@ -106,7 +105,7 @@ def ref_of(ref: str) -> list[str]:
     ],
 )
 async def git_status(ctx: Context, path: Annotated[str, Lists("File or folder")] = ".") -> Result:
-    """Branch, and which files are changed, staged, untracked. The changes themselves: git_diff."""
+    """Branch, and which files are changed, staged, untracked. The changes: git_diff."""
     from pegboard_tools_git.status import status
 
     async with looking(ctx, path, tree=True) as git:
@@ -131,15 +130,15 @@ async def git_status(ctx: Context, path: Annotated[str, Lists("File or folder")]
         "git diff",
         "git diff {path}",
         "what are my changes",
-        "display the changes in {path}",
         "diff of {path}",
         "how does {path} differ from {ref}",
-        "compare with {ref}",
         "diff against {ref}",
-        "show the staged changes",
-        "which lines did I change",
+        "show the {staged} changes",
+        "which changes are {staged}",
+        "compare {ref} with {ref}",
         "what is different from the last commit",
-        "changes since {ref}",
+        "diff between {ref} and {ref}",
+        "what changed between {ref} and {ref}",
     ],
 )
 async def git_diff(
@@ -195,7 +194,7 @@ def _nothing(ref: str, staged: bool) -> str:
     ],
 )
 async def git_branch(ctx: Context, path: Annotated[str, Lists("A path in the repository")] = ".") -> Result:
-    """Branches, newest first, and what they follow; `*` is the current one, `r` one of a remote."""
+    """Branches, newest first, and what they follow; `*` is the current one."""
     from pegboard_tools_git.history import branches
 
     async with looking(ctx, path) as git:

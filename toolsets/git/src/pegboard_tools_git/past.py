@@ -63,7 +63,7 @@ async def git_log(
     limit: Annotated[int, msgspec.Meta(description="At most 40", ge=1)] = 15,
     ref: Annotated[str, "Start here; a..b: a range"] = "",
     path: Annotated[str, Reads("Only commits that changed it")] = ".",
-    patch: Annotated[bool, "With diffs"] = False,
+    patch: Annotated[bool, "With diffs; of one: git_show"] = False,
 ) -> Result:
     """Commits, newest first: hash, date, author: subject."""
     from pegboard_tools_git import history
@@ -101,13 +101,15 @@ async def git_log(
         "git show {ref}",
         "what did commit {ref} change",
         "what is in commit {ref}",
-        "explain commit {ref}",
         "display commit {ref}",
         "the diff of commit {ref}",
         "the message of commit {ref}",
         "look at the commit {ref}",
         "details of tag {ref}",
-        "who made commit {ref}",
+        "show what {ref} changed",
+        "show the last commit",
+        "what did the last commit change",
+        "what changed in the last commit",
     ],
 )
 async def git_show(

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 from pegboard.blocks import Block, Note, Text
 from pegboard.calls import Result
-from pegboard.errors import ToolError
+from pegboard.errors import Pointless, ToolError
 from pegboard.kit.names import shown
 from pegboard.kit.refusals import changed_error
 
@@ -167,7 +167,11 @@ def _noted(plan: _Plan) -> dict[str, str]:
 
 
 async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -> list[Block]:
-    """Which ref moves from where to where, and the commits that go."""
+    """Which ref moves from where to where, and the commits that go.
+
+    Raises:
+        Pointless: as far as is known here, the remote has them, and nothing else is to be done.
+    """
     plan = await _plan(git, remote, branch)
     common = git.repository.common
     says = (f"{git.repository.gitdir}/HEAD", f"{common}/packed-refs", f"{common}/{plan.ref}", f"{common}/config")
@@ -178,6 +182,11 @@ async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -
     listed = await git.out("log", *QUIET, form, f"--max-count={_MOST_SHOWN + 1}", wanted, *exclude, "--")
     commits = shown(os.fsdecode(listed)).splitlines()
     count = (await git.out("rev-list", "--count", wanted, *exclude, "--")).decode().strip()
+    if plan.old and count == "0" and (plan.old != plan.hash or not set_upstream or _follows(git, plan.branch, remote)):
+        raise Pointless(
+            f"{remote}/{plan.branch}, as last seen, is at {plan.old[:7]} and has all of {plan.branch} ({plan.hash[:7]}). "
+            "Nothing was pushed. If the remote is not like that any more, ask the person to fetch."
+        )
     was = f"{plan.old[:7]} (as last seen)" if plan.old else "not seen there yet"
     lines = [f"{plan.branch} {plan.hash[:7]} -> {remote}/{plan.branch}, {was}"]
     lines += [f"to {_without_password(shown(url))}" for url in plan.urls]
@@ -193,6 +202,7 @@ async def preview_push(git: Git, remote: str, branch: str, set_upstream: bool) -
 async def push(git: Git, remote: str, branch: str, set_upstream: bool) -> Result:
     """Push one branch under its own name."""
     async with git.ctx.commit() as files:
+        files.all_there_is = True  # which is none
         files.check_shown()
         plan = await _plan(
             git, remote, branch
@@ -229,6 +239,13 @@ def _moved(printed: str, plan: _Plan) -> str:
     return f"{line[2][:7] if line is not None and line[2] else 'new'} -> {plan.hash[:7]}"
 
 
+def _follows(git: Git, branch: str, remote: str) -> bool:
+    """Whether the branch follows the one of its name there."""
+    section = [s for s in git.repository.settings if s.section == "branch" and s.name == branch]
+    values = {setting.key: setting.value for setting in section}
+    return (values.get("remote"), values.get("merge")) == (remote, f"refs/heads/{branch}")
+
+
 async def _follow(git: Git, branch: str, remote: str) -> None:
     """Write the upstream into the repository's own configuration: the one that git itself sees is a stand-in."""
     file = f"{git.repository.common}/config"
@@ -239,7 +256,11 @@ async def _follow(git: Git, branch: str, remote: str) -> None:
 
 
 async def preview_branch(git: Git, name: str, start: str) -> list[Block]:
-    """Which branch would be made, and where."""
+    """Which branch would be made, and where.
+
+    Raises:
+        Pointless: there is one of that name, that is no name for one, or there is nothing that it could begin at.
+    """
     full = git.ctx.workspace.notes["start"] = await _start(git, name, start)
     subject = shown(os.fsdecode(await git.out("log", *QUIET, "--max-count=1", "--format=%s", full, "--"))).strip()
     return [Text(title="would be made", text=f"branch {name} at {full[:7]} {subject}")]
@@ -248,19 +269,22 @@ async def preview_branch(git: Git, name: str, start: str) -> list[Block]:
 async def _start(git: Git, name: str, start: str) -> str:
     """The commit a new branch begins at."""
     if name.startswith("-") or (await git.run("check-ref-format", "--branch", name)).exit_code != 0:
-        raise ToolError(
+        raise Pointless(
             f"{name!r} is no name for a branch. Nothing was made. Leave out blanks, two dots, ~ ^ : ? * [ and a dash at "
             "the beginning."
         )
+    if (at := await commit_at(git, f"refs/heads/{name}")) is not None:
+        raise Pointless(f"there is a branch {name} already, at {at[:7]}. No branch was made. Choose another name.")
     done = await git.run("rev-parse", "--verify", f"{checked_ref(start)}^{{commit}}")
     if done.exit_code != 0:
-        raise git.failed(done, "No branch was made.")
+        raise Pointless(str(git.failed(done, "No branch was made.")))
     return done.stdout.decode("ascii", "replace").strip()
 
 
 async def create(git: Git, name: str, start: str) -> Result:
     """Make the branch. The work tree stays as it is."""
     async with git.ctx.commit() as files:
+        files.all_there_is = True  # which is none
         full = await _start(git, name, start)
         check_begun(files, "start")
         if files.noted.get("start", full) != full:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 from pegboard.blocks import Block, Note, Text
 from pegboard.calls import Result
-from pegboard.errors import DoorError, ToolError
+from pegboard.errors import DoorError, Pointless, ToolError
 from pegboard.kit.caps import Caps
 from pegboard.kit.changes import counts
 from pegboard.kit.names import shown
@@ -18,10 +18,11 @@ from pegboard.kit.writer import Writer
 from pegboard_tools_git.held import check_noted, merge_heads, note
 from pegboard_tools_git.history import commit_at, page_of, paged
 from pegboard_tools_git.patches import quoted
-from pegboard_tools_git.places import may_not_read, pathspecs
+from pegboard_tools_git.places import pathspecs
 from pegboard_tools_git.repository import Repository
 from pegboard_tools_git.safely import DIFF, Git
 from pegboard_tools_git.status import Entry, status
+from pegboard_tools_git.storable import check_storable
 
 _SHOWN = Caps(max_chars=20_000, max_bytes=40_000, max_lines=400)
 """How much of a diff a person is shown."""
@@ -44,16 +45,18 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def preview_add(git: Git, paths: Sequence[str]) -> list[Block]:
-    """What would be staged: names, and the diff of those that are tracked."""
+    """What would be staged: names, and the diff of those that are tracked.
+
+    Raises:
+        Pointless: there is nothing to stage, or no such file; or one of them may not be staged.
+    """
     specs, names, nested = await _to_add(git, paths)
     await note(git, names)
-    if not names:
-        return [Note(text="there is nothing to stage" + _left(nested))]
     _, now = await status(git, specs, _SHOWN)
     page = page_of(git, _SHOWN)
     await paged(git, ["diff", *DIFF, "--", *specs], page)
     diff = page.result()[0]
-    blocks: list[Block] = [Text(title=f"would be staged: {len(names)} files", text=_named(names, now.entries))]
+    blocks: list[Block] = [Text(title=f"would be staged: {_files(len(names))}", text=_named(names, now.entries))]
     if nested:
         blocks.append(Note(text=_left(nested).strip()))
     return [*blocks, Text(title="changes", text=diff)] if diff else blocks
@@ -62,24 +65,27 @@ async def preview_add(git: Git, paths: Sequence[str]) -> list[Block]:
 async def add(git: Git, paths: Sequence[str]) -> Result:
     """Stage, as it was shown."""
     async with git.ctx.commit() as files:
+        files.all_there_is = True  # which is none
         files.check_shown()
         specs, names, nested = await _to_add(git, paths)
         await check_noted(git, files, names)
-        if not names:
-            return Result(text=f"There is nothing to stage.{_left(nested)}", data=Staged(entries=[]))
         await _stage(git, files, names)
     _, now = await status(git, specs, git.ctx.output.caps)
     staged = [entry for entry in now.entries if entry.index]
-    lines = [f"Staged {len(staged)} files:" if len(staged) != 1 else "Staged 1 file:"]
+    lines = [f"Staged {_files(len(staged))}:"]
     lines += [f"{quoted(entry.path)}  ({entry.index})" for entry in staged[:200]]
     lines += [_left(nested).strip()] if nested else []
     return Result(text="\n".join(lines), data=Staged(entries=staged))
 
 
 async def preview_commit(git: Git, message: str, *, everything: bool) -> list[Block]:
-    """The message, and the diff that would be committed."""
+    """The message, and the diff that would be committed.
+
+    Raises:
+        Pointless: there is nothing to commit.
+    """
     names, nested = await _changed(git) if everything else ([], [])
-    await _check_files(git, names)
+    await check_storable(git, names)
     await note(git, names)
     page = page_of(git, _SHOWN)
     what = ["HEAD"] if everything and await commit_at(git, "HEAD") else ["--cached"]
@@ -94,7 +100,7 @@ async def preview_commit(git: Git, message: str, *, everything: bool) -> list[Bl
         become = "which becomes a parent" if len(merged) == 1 else "which become parents"
         blocks.append(Note(text=f"this concludes the merge of {_commits(merged)}, {become} of the commit"))
     elif not diff:
-        return [*blocks, Note(text="there is nothing to commit" if everything else "nothing is staged")]
+        raise _nothing(everything, nested)
     if diff:
         blocks.append(Text(title="would be committed", text=diff))
     if hooks := _hooks(git.repository):
@@ -105,9 +111,10 @@ async def preview_commit(git: Git, message: str, *, everything: bool) -> list[Bl
 async def commit(git: Git, message: str, *, everything: bool) -> Result:
     """Commit, as it was shown."""
     async with git.ctx.commit() as files:
+        files.all_there_is = True  # which is none
         files.check_shown()
-        names = (await _changed(git))[0] if everything else []
-        await _check_files(git, names)
+        names, nested = await _changed(git) if everything else ([], [])
+        await check_storable(git, names)
         await check_noted(git, files, names)
         if everything:
             await _stage(git, files, names)
@@ -117,7 +124,7 @@ async def commit(git: Git, message: str, *, everything: bool) -> Result:
         ):
             # `git commit` would say so by a status, which looks into submodules, and there runs what they name; with
             # --allow-empty it never does.
-            raise ToolError("nothing is staged. Nothing was committed. Stage changes with git_add.")
+            raise _nothing(everything, nested)
         options = ["--quiet", "--no-verify", "--no-status", "--allow-empty", "--cleanup=whitespace", "--file=-"]
         done = await git.run("commit", *options, stdin=message.encode())
         if done.exit_code != 0:
@@ -140,6 +147,13 @@ async def commit(git: Git, message: str, *, everything: bool) -> Result:
     return Result(text=text, data=Committed(hash=full, branch=branch, subject=shown(subject)))
 
 
+def _nothing(everything: bool, nested: Sequence[str]) -> Pointless:
+    if everything:
+        text = "there is nothing to commit: no tracked file is changed. Nothing was committed."
+        return Pointless(f"{text} New files git_add stages.{_left(nested)}")
+    return Pointless("nothing is staged. Nothing was committed. Stage changes with git_add.")
+
+
 def _summed(summary: str) -> str:
     """` (3 files, +10 -2)` from git's `3 files changed, 10 insertions(+), 2 deletions(-)`."""
     if not summary:
@@ -147,7 +161,11 @@ def _summed(summary: str) -> str:
     number = {word: int(count) for count, word in re.findall(r"(\d+) (file|insertion|deletion)", summary)}
     files = number.get("file", 0)
     lines = counts(number.get("insertion", 0), number.get("deletion", 0))
-    return f" ({files} file{'s' if files != 1 else ''}{', ' + lines if lines else ''})"
+    return f" ({_files(files)}{', ' + lines if lines else ''})"
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
 
 
 def _named(names: Sequence[str], entries: Sequence[Entry]) -> str:
@@ -155,7 +173,7 @@ def _named(names: Sequence[str], entries: Sequence[Entry]) -> str:
     words = {entry.path: entry.words(False) for entry in entries}
     lines = [f"{quoted(name)}  ({words.get(shown(name), 'untracked')})" for name in names[:_MOST_NAMED]]
     more = len(names) - len(lines)
-    return "\n".join([*lines, f"... and {more} more files"] if more else lines)
+    return "\n".join([*lines, f"... and {more} more (git_status lists them)"] if more else lines)
 
 
 def _commits(hashes: Sequence[str]) -> str:
@@ -164,15 +182,42 @@ def _commits(hashes: Sequence[str]) -> str:
 
 async def _to_add(git: Git, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """The paths as git is given them, the files below them that would be staged, and repositories in the way, which are
-    not looked into. None of the files may be protected."""
+    not looked into. None of the files may be protected.
+
+    Raises:
+        Pointless: no file would be, or one that is named is unknown, ignored or not to be staged. Nothing was staged.
+    """
     specs = pathspecs(git.ctx.workspace, git.repository, paths)
     names, nested = await _listed(git, "--modified", "--others", "--exclude-standard", "--", *specs)
-    if not names and not nested and specs:
-        known = await git.run("ls-files", "--error-unmatch", "-z", "--", *specs)
-        if known.exit_code != 0:
-            raise git.failed(known, "Nothing was staged.")
-    await _check_files(git, names)
+    await _check_known(git, [spec for spec in specs if not _holds(spec, [*names, *nested])])
+    if not names:
+        staged = (await git.run("diff", *DIFF, "--cached", "--quiet", "--", *specs)).exit_code != 0
+        more = " What is staged already, git_commit commits." if staged else ""
+        raise Pointless(
+            f"there is nothing to stage: nothing there is changed and unstaged. Nothing was staged.{more}{_left(nested)}"
+        )
+    await check_storable(git, names)
     return specs, names, nested
+
+
+def _holds(spec: str, names: Sequence[str]) -> bool:
+    """Whether one of the names is the path, or lies below it."""
+    return any(name.rstrip("/") == spec or name.startswith(f"{spec}/") for name in names)
+
+
+async def _check_known(git: Git, specs: Sequence[str]) -> None:
+    """Of paths below which nothing is to be staged: git knows them at least."""
+    if not specs:
+        return
+    tracked = os.fsdecode(await git.out("ls-files", "-z", "--", *specs)).split("\0")
+    for spec in specs:
+        if not _holds(spec, tracked):
+            path = git.repository.workspace_path(spec)
+            there = os.path.lexists(f"{git.repository.top}/{spec}")
+            why = (
+                "is ignored, or a folder without files" if there else "is not there, and git knows no file of that name"
+            )
+            raise Pointless(f"{path} {why}. Nothing was staged. git_status lists what is changed.")
 
 
 async def _changed(git: Git) -> tuple[list[str], list[str]]:
@@ -228,45 +273,6 @@ def _left(nested: Sequence[str]) -> str:
         return ""
     more = f" and {len(nested) - 1} more" if len(nested) > 1 else ""
     return f"\n({shown(nested[0])}{more}: a repository of its own, which is not staged here)"
-
-
-async def _check_files(git: Git, names: Sequence[str]) -> None:
-    """Refuse files that may not be read, and files that are stored through a program that only the repository names.
-
-    Without that program they would be stored as they lie there: for an encrypting one, in the clear."""
-    refused = [name for name in names if may_not_read(git.ctx.workspace, git.repository, name)]
-    if refused:
-        raise ToolError(f"{shown(refused[0])} may not be read, so it is not staged. Nothing was staged. Leave it out.")
-    if names and git.repository.unread:
-        raise ToolError(
-            f"the repository's configuration names a file by {' and '.join(git.repository.unread)} that lies outside the "
-            "workspace or may not be read: what is ignored, or stored through a filter, is not known. Nothing was staged. "
-            "Ask the person to stage it, or to name that file in their own git configuration."
-        )
-    if not names or not (git.repository.filters or git.repository.includes):
-        return
-    stdin = os.fsencode("\0".join(names))
-    answered = os.fsdecode(await git.out("check-attr", "-z", "--stdin", "filter", stdin=stdin)).split("\0")
-    drivers = {
-        name: driver
-        for name, driver in zip(answered[::3], answered[2::3], strict=False)
-        if driver not in ("unspecified", "unset", "set")
-    }
-    own = await _own_filters(git) if drivers else frozenset()
-    for name, driver in drivers.items():
-        if driver not in own and (driver in git.repository.filters or git.repository.includes):
-            raise ToolError(
-                f"{shown(name)} is stored through the filter {shown(driver)!r}, a program that the repository's own "
-                "configuration names, which is not run here; without it something else would be stored. Nothing was "
-                "staged. Ask the person to stage it, or to name the filter in their own git configuration."
-            )
-
-
-async def _own_filters(git: Git) -> frozenset[str]:
-    """Filters that the person's own configuration names."""
-    done = await git.run("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$")
-    keys = os.fsdecode(done.stdout).split("\0")
-    return frozenset(key.removeprefix("filter.").rpartition(".")[0] for key in keys if key)
 
 
 def _hooks(repository: Repository) -> list[str]:

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from pegboard.kit.jobs.jobs import Jobs
 from pegboard.kit.jobs.output import Piece
-from pegboard.kit.jobs.states import Job, described, line_of, those_there
+from pegboard.kit.jobs.states import Job, described, line_of, news_of, those_there
 
-__all__ = ["Job", "Jobs", "Piece", "described", "line_of", "those_there"]
+__all__ = ["Job", "Jobs", "Piece", "described", "line_of", "news_of", "those_there"]

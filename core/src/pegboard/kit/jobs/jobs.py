@@ -23,7 +23,7 @@ from pegboard.kit.jobs.draining import JobSpool, drain, end_tree
 from pegboard.kit.jobs.keeper import Wanted
 from pegboard.kit.jobs.output import Piece, read_page, read_piece
 from pegboard.kit.jobs.records import Entry, Store, Who
-from pegboard.kit.jobs.states import CANCELLED, Job, described, job_of, line_of, runs, those_there, tree_of
+from pegboard.kit.jobs.states import CANCELLED, Job, job_of, runs, those_there, tree_of
 from pegboard.kit.launch import Launch
 from pegboard.kit.process import Started
 from pegboard.kit.settings import JobSettings, OutputSettings
@@ -101,6 +101,7 @@ class Jobs:
             store, entry = self._reserve(label, keep=False)
         except ToolError:
             return None
+        entry.began = round(time.time() - started.seconds, 3)
         released = started.child.release()
         if released is None:
             store.forget(entry)
@@ -168,9 +169,9 @@ class Jobs:
             raise ToolError(f"{id} was told to end, and something of it runs still. Look at process {job.pid}.")
         return job
 
-    def news(self) -> list[str]:
+    def news(self) -> list[Job]:
         """What the model was not told of yet: jobs that are over, or that were left behind. Each once."""
-        told = []
+        news = []
         for store in self._stores():
             for id in store.ids():
                 if store.marked(id, _TOLD) or (entry := store.read(id)) is None:
@@ -178,8 +179,8 @@ class Jobs:
                 job = job_of(self._newest(entry), store)
                 if job.state != "running":
                     store.mark(entry.id, _TOLD)
-                    told.append(f"job {job.id} ({line_of(job, 60)}): {described(job)}")
-        return told
+                    news.append(job)
+        return news
 
     def tell(self, job: Job) -> None:
         """The model was told how a job stands: when it is over that is no news any more."""

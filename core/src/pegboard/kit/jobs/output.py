@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 
 import msgspec
@@ -53,7 +54,7 @@ def _read(path: str, since: int, most: int) -> tuple[bytes, int]:
 def _is_text(data: bytes) -> bool:
     """Whether this is UTF-8, its last character whole or not."""
     try:
-        data[: len(data) - unfinished(data)].decode()
+        codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
         return False
     return True

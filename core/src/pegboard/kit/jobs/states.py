@@ -103,6 +103,11 @@ def line_of(job: Job, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
+def news_of(job: Job) -> str:
+    """A job and how it stands, for who did not start it."""
+    return f"job {job.id} ({line_of(job, 60)}): {described(job)}"
+
+
 def described(job: Job) -> str:
     """How it stands, in words; also that part of what it prints is not kept."""
     dropped = (
