@@ -181,7 +181,7 @@ SHORT = {
     "a form": (
         "<form><h1>Sign in</h1><p>Give your name.</p><label>Name <input name=n value=v></label>"
         "<select><option>Unseen</select><button>Go</button><p><a href='/forgot'>Forgot?</a></p></form>",
-        "# Sign in\n\nGive your name.\n\nName\n\n[Forgot?](https://docs.example/forgot)",
+        "# Sign in\n\nGive your name.\n\nName Go\n\n[Forgot?](https://docs.example/forgot)",
     ),
     "frames": (
         "<html><head><title>Manual</title></head><frameset><frame src='menu.html' name=menu><frame src='body.html'>"
@@ -264,6 +264,15 @@ def test_a_pdf_that_is_too_long_ends_at_a_page_and_says_so(pdf: MakePdf) -> None
     assert "[page 3 of 9]" in text and "[page 4 of 9]" not in text
     assert note == "the pages after 3 were left out: they are too much to convert"
     assert pdf_text(pdf(*["words"] * 3), most_chars=50, seconds=-1)[2].startswith("the pages after 1 ")
+
+
+def test_a_pdf_of_few_words_is_not_called_pictures_unless_there_are_some(pdf: MakePdf) -> None:
+    few = pdf("Yes.", "No.")
+    drawn = few.replace(b"/Resources << ", b"/Resources << /XObject << /I << /Subtype /Image >> >> ")
+    assert pdf_text(few, most_chars=50, seconds=60)[2] == ""
+    assert "probably pictures" in pdf_text(drawn, most_chars=50, seconds=60)[2]
+    many = b"Words enough for a page. ".join(drawn.split(b"Yes.")).replace(b"No.", b"And for another one, too.")
+    assert pdf_text(many, most_chars=500, seconds=60)[2] == ""
 
 
 def test_a_pdf_of_pictures_and_a_damaged_one_are_told(pdf: MakePdf) -> None:

@@ -279,6 +279,26 @@ def test_a_long_body_is_cut_inside_its_marks_and_the_text_says_so(server: Any, c
     assert re.search(r"\(cut: [\d,]+ of 260,000 chars shown; a Range header asks for another part\)$", record.text)
 
 
+def test_every_header_is_told_or_counted(server: Any, call: Call) -> None:
+    url = server.say("/a", "x", x_ratelimit_remaining="7", set_cookie="a=1", x_long="v" * 5000, etag="e")
+    said = inside(call(url).text)
+    assert "x-ratelimit-remaining: 7\nset-cookie: a=1\nx-long: " + "v" * 300 + "...\n" in said
+    assert said.index("etag: e") < said.index("set-cookie") and "are not shown" not in call(url).text
+
+    lines = "".join(f"x-{n}: {n}\r\n" for n in range(150))
+    record = call(server.send("/a", f"HTTP/1.1 200 x\r\n{lines}content-length: 5\r\n\r\nhello".encode()))
+    assert "\n(51 of 151 headers are not shown; programs find them in `data`)\n<outside-" in record.text
+    assert len(re.findall(r"(?m)^x-\d+: ", inside(record.text))) == 99 and len(record.data["headers"]) == 151
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_blanks_around_a_url_are_no_part_of_it(method: str, server: Any, boards: dict[str, TestBoard]) -> None:
+    record = boards["--yes"].call("http_request", url=f" \n{server.say('/a')}\t ", method=method)
+    assert (record.outcome, server.asked[0].target) == ("ok", "/a")
+    started = [event for event in boards["--yes"].events if isinstance(event, CallStarted)][-1]
+    assert [touch.what for touch in started.touches] == [server.url + "/a"]
+
+
 def test_many_headers_leave_the_marks_whole(server: Any, call: Call) -> None:
     lines = "".join(f"link: {'x' * 290}\r\n" for _ in range(300))
     record = call(server.send("/a", f"HTTP/1.1 200 x\r\n{lines}content-length: 5\r\n\r\nhello".encode()))

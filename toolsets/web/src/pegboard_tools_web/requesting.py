@@ -13,18 +13,18 @@ from pegboard.declaration import tool
 from pegboard.kit.aside import apart
 from pegboard.kit.caps import Caps, head_of
 from pegboard.kit.ran import LONGEST_MS, milliseconds
-from pegboard.touches import Fetches
 
 from pegboard_tools_web.client import Header, Reply, request
 from pegboard_tools_web.outside import origin_of, untrusted
 from pegboard_tools_web.settings import Settings
 
-_TOLD = frozenset(
+_FIRST = frozenset(
     {"accept-ranges", "allow", "cache-control", "content-disposition", "content-language", "content-length"}
     | {"content-range", "content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "server"}
     | {"www-authenticate"}
 )
-"""Headers that a model is told; `data` has them all."""
+"""Headers that are told before the others, should there be too many."""
+_MOST_HEADERS = 100
 _LONGEST_HEADER = 300
 _NEVER_TEXT = ("image/", "audio/", "video/", "font/")
 
@@ -49,15 +49,18 @@ class CutReply(Replied, frozen=True, kw_only=True):
 
 
 def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
-    """Every method but GET and HEAD may change something there, also one that a header declares, and a body is sent
-    whatever the method. What will be refused by its URL alone is refused now: nobody is asked about it."""
+    """The URL, without blanks around it. Every method but GET and HEAD may change something there, also one that a header
+    declares, and a body is sent whatever the method. What will be refused by its URL alone is refused now: nobody is asked
+    about it."""
     from pegboard.kit.net import parse
 
     from pegboard_tools_web.asking import reads
 
+    url, sends = arguments.url.strip(), False
     if not reads(arguments.method, (arguments.headers or {}).items(), arguments.body):
-        (ctx.settings or Settings()).net.policy.check(parse(arguments.url))
-        yield Touch("net", arguments.url, sends=True)
+        (ctx.settings or Settings()).net.policy.check(parse(url))
+        sends = True
+    yield Touch("net", url, sends=sends)
 
 
 @tool(
@@ -83,6 +86,7 @@ def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
     examples=[
         "send a {method} request to {url}",
         "make a {method} request to {url}",
+        "send a {method} to {url}",
         "make an HTTP request to {url}",
         "{method} {url} with the body {body}",
         "post {body} to {url}",
@@ -94,7 +98,7 @@ def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
     ],
 )
 async def http_request(
-    url: Annotated[str, Fetches("http or https")],
+    url: Annotated[str, msgspec.Meta(description="http or https", extra_json_schema={"format": "uri"})],
     ctx: Context,
     method: Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD"] = "GET",
     headers: Annotated[dict[str, str] | None, msgspec.Meta(description="As {name: value}, e.g. Range")] = None,
@@ -108,7 +112,7 @@ async def http_request(
     if sent and not any(name.lower() == "content-type" for name, _ in given):
         given.append(("Content-Type", _type_of(sent)))
     seconds = timeout / 1000 if timeout is not None else None
-    reply = await request(settings, method, url, headers=given, body=sent, timeout=seconds)
+    reply = await request(settings, method, url.strip(), headers=given, body=sent, timeout=seconds)
     return _result(reply, await apart(partial(_text, reply)), method, ctx.output.caps)
 
 
@@ -124,8 +128,12 @@ def _result(reply: Reply, text: str | None, method: str, caps: Caps) -> Result:
     told = [f"status: {reply.status} {_short(reply.reason)}".rstrip()]
     if reply.hops:
         told.append(f"url: {_short(reply.url)}")
-    told += [f"{name.lower()}: {_short(value)}" for name, value in reply.headers if name.lower() in _TOLD]
+    ordered = sorted(reply.headers, key=lambda pair: pair[0].lower() not in _FIRST)
+    told += [f"{_short(name.lower())}: {_short(value)}" for name, value in ordered[:_MOST_HEADERS]]
     head = head_of("\n".join(told), caps.halved())
+    left = len(reply.headers) - max(0, len(head.splitlines()) - (2 if reply.hops else 1))
+    if left:
+        top.append(f"({left} of {len(reply.headers)} headers are not shown; programs find them in `data`)")
     source = asked.partition("?")[0]
     frame = "\n".join([*top, untrusted(head, source)])
     shown = "" if text is None else head_of(text, caps.less(frame + " " * 200, lines=frame.count("\n") + 6))

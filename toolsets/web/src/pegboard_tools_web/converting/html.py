@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from pegboard_tools_web.converting.content import content, stripped
+from pegboard_tools_web.converting.markup import EMPTY, rewritten, spelled
 from pegboard_tools_web.converting.plain import headed, titled_text
-from pegboard_tools_web.converting.tree import EMPTY, cleaned, content, depth, stripped, title_of, visible
+from pegboard_tools_web.converting.tables import tabled, unnumbered
+from pegboard_tools_web.converting.tree import depth, leads_on, linked, parsed, title_of, visible
 
 MOST_DEPTH = 150
 """Levels of elements below which a page is not given to libraries that recurse."""
@@ -26,19 +29,25 @@ LARGE = 300_000
 def markdown(html: str, url: str) -> tuple[str, str, str]:
     """Title, Markdown with absolute links, and a note. Raises RecursionError, and what lxml raises, for pages made to that
     end."""
-    tree = cleaned(html, url)
+    tree = parsed(html)
     if tree is None:
         return *titled_text(html), ""
     if depth(tree, MOST_DEPTH) > MOST_DEPTH:
         return *titled_text(html), TOO_DEEP
     title = title_of(tree)
-    return title, headed(title, _main(tree, url)), ""
+    linked(tree, url)
+    unnumbered(tree)
+    rewritten(tree, url)
+    tree = stripped(tree)
+    further = leads_on(tree, url)
+    text = headed(title, _main(tree, url)).strip()
+    return title, f"This page leads on to {spelled(further)}\n\n{text}".strip() if further else text, ""
 
 
 def _main(tree: Any, url: str) -> str:
-    body = stripped(tree)
-    part = content(body)
-    if part is body and SMALL < visible(body) <= LARGE and (found := _extracted(body, url)):
+    tabled(tree)
+    part, called = content(tree)
+    if not called and SMALL < visible(part) <= LARGE and (found := _extracted(part, url)):
         return found
     from pegboard_tools_web.converting.writing import written
 

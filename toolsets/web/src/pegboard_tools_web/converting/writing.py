@@ -9,8 +9,10 @@ from lxml.html import tostring  # type: ignore[import-untyped]
 from markdownify import MarkdownConverter
 
 _FENCE = re.compile(r"`{3,}")
-_MOST_COLUMNS = 1000
-"""Columns of one cell, as markdownify counts them."""
+_PLAIN: Any = MarkdownConverter
+_BAR = re.compile(r"(?<!\\)\|")
+_ESCAPED = r"\|"
+_CELLS = frozenset({"td", "th"})
 
 
 class _Writer(MarkdownConverter):
@@ -33,18 +35,40 @@ class _Writer(MarkdownConverter):
         fence = "`" * max(3, 1 + max((len(run) for run in _FENCE.findall(text)), default=0))
         return f"\n\n{fence}{language}\n{text.strip(chr(10))}\n{fence}\n\n"
 
+    def convert_table(self, el: Any, text: str, parent_tags: set[str]) -> str:
+        """The first row is the head; it and the line below are as wide as the widest row."""
+        lines = [line for line in text.strip().split("\n") if line.strip(" |")]
+        widths = [len(_BAR.findall(line)) - 1 for line in lines]
+        if not lines:
+            return ""
+        lines[0] += " |" * (max(widths) - widths[0])
+        lines.insert(1, "| " + " | ".join(["---"] * max(widths)) + " |")
+        return "\n\n" + "\n".join(lines) + "\n\n"
+
+    def convert_tr(self, el: Any, text: str, parent_tags: set[str]) -> str:
+        return f"|{text}\n"
+
     def convert_td(self, el: Any, text: str, parent_tags: set[str]) -> str:
-        return _cell(el, text)
+        return f" {' '.join(text.split()).replace('|', _ESCAPED)}" + " |" * int(el.get("colspan", "1"))
 
     def convert_th(self, el: Any, text: str, parent_tags: set[str]) -> str:
-        return _cell(el, text)
+        return self.convert_td(el, text, parent_tags)
 
+    def convert_li(self, el: Any, text: str, parent_tags: set[str]) -> str:
+        if not parent_tags & _CELLS:
+            return str(_PLAIN.convert_li(self, el, text, parent_tags))
+        line = " ".join(text.split())
+        return line + (", " if "li" in parent_tags else "; ") if line else ""
 
-def _cell(el: Any, text: str) -> str:
-    span = str(el.get("colspan", ""))
-    columns = max(1, min(int(span), _MOST_COLUMNS)) if re.fullmatch(r"[0-9]{1,9}", span) else 1
-    line = " ".join(text.split()).replace("|", "\\|")
-    return f" {line}" + " |" * columns
+    def convert_list(self, el: Any, text: str, parent_tags: set[str]) -> str:
+        """In a cell, on one line: `one (inner, other); two`."""
+        if not parent_tags & _CELLS:
+            return str(_PLAIN.convert_list(self, el, text, parent_tags))
+        line = text.strip()
+        return f" ({line.removesuffix(',')})" if "li" in parent_tags else f" {line.removesuffix(';')} "
+
+    convert_ul = convert_list
+    convert_ol = convert_list
 
 
 def written(tree: Any) -> str:
