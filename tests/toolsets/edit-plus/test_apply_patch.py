@@ -22,6 +22,7 @@ from pegboard.calls import Record
 from pegboard.events import ApprovalAsked
 from pegboard.kit import atomic
 from pegboard.kit.settings import EditSettings
+from pegboard.kit.workspace import Workspace
 from pegboard.kit.writer import Writer
 from pegboard.session import records
 from pegboard.testing.bench import TestBoard
@@ -676,3 +677,38 @@ def test_a_link_is_deleted_wherever_it_leads_and_not_what_it_leads_to(pegboard_b
     ok(board.call("apply_patch", patch=patch("*** Delete File: secret", "*** Delete File: out")))
     assert not (tmp_path / "secret").is_symlink() and not (tmp_path / "out").is_symlink()
     assert (tmp_path / ".env").read_text() == "KEY=1\n"
+
+
+LINKED = {
+    "deleted": ("*** Delete File: {0}", {}),
+    "changed": ("*** Update File: {0}\n-h\n+new", {"{0}": "new\n"}),
+    "moved": ("*** Update File: {0}\n*** Move to: {0}.moved", {"{0}.moved": "h\n"}),
+    "moved anew": ("*** Update File: {0}\n*** Move to: {0}.moved\n-h\n+new", {"{0}.moved": "new\n"}),
+}
+
+
+@pytest.mark.parametrize("second", LINKED)
+@pytest.mark.parametrize("first", LINKED)
+def test_two_names_of_one_file_are_changed_in_one_call(
+    board: TestBoard, tmp_path: Path, first: str, second: str
+) -> None:
+    os.link(write(tmp_path, "h1", "h\n"), tmp_path / "h2")
+    os.link(tmp_path / "h1", tmp_path / "h3")
+    sections, expected = [], {"h3": "h\n"}
+    for name, (section, left) in (("h1", LINKED[first]), ("h2", LINKED[second])):
+        sections += section.format(name).split("\n")
+        expected |= {key.format(name): text for key, text in left.items()}
+    ok(board.call("apply_patch", patch=patch(*sections)))
+    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == expected
+
+
+def test_somebody_else_at_the_other_name_is_still_noticed(tmp_path: Path) -> None:
+    os.link(write(tmp_path, "h1", "h\n"), tmp_path / "h2")
+    writer = Writer(Workspace(str(tmp_path)))
+    with Workspace(str(tmp_path)).open("h2", "edit") as opened:
+        before = opened.stamp
+    writer.remove("h1", before=before)
+    (tmp_path / "h2").write_text("other\n")
+    with pytest.raises(ToolError, match="by something else"):
+        writer.remove("h2", before=before)
+    assert (tmp_path / "h2").read_text() == "other\n"

@@ -349,3 +349,15 @@ def test_what_lies_behind_a_link_to_elsewhere_may_not(board: TestBoard, files: P
         record = board.call("delete_files", paths=[path])
         assert record.outcome in ("blocked", "error"), record.text
     assert (files.parent / "linked-to/inner").is_symlink() and (files.parent / "linked-to/secret.txt").exists()
+
+
+def test_two_names_of_one_file_go_in_one_call(board: TestBoard, files: Path) -> None:
+    os.link(files / "a.py", files / "a2.py")
+    assert "2 files:" in ok(board.call("delete_files", paths=["a.py", "a2.py"]))
+    assert not (files / "a.py").exists() and not (files / "a2.py").exists()
+
+
+def test_a_line_end_in_a_name_makes_no_line_of_its_own(board: TestBoard, files: Path) -> None:
+    name = "a\n  deleted b.py (-9 lines)"
+    write(files, name, "x\n")
+    assert ok(board.call("delete_files", paths=[name])) == r"1 file: deleted a\n  deleted b.py (-9 lines) (-1 lines)"

@@ -25,6 +25,7 @@ from pegboard.kit.plan import Plan, diff_of, plan_whole
 from pegboard.kit.refusals import changed_error, meanwhile_error, write_error
 from pegboard.kit.seen import Seen
 from pegboard.kit.settings import EditSettings
+from pegboard.kit.siblings import Siblings
 from pegboard.kit.target import Target, target_of
 from pegboard.kit.workspace import Workspace
 
@@ -56,6 +57,7 @@ class Writer:
         self._keep = keep
         self.noted: Mapping[str, str] = noted or {}
         self._known: list[knowledge.Learn] = []
+        self._siblings = Siblings()
         self.changes: list[Change] = []
         self.undo_id: str | None = None
         self.put_back = self.all_there_is = False
@@ -105,7 +107,8 @@ class Writer:
             was = target.nature() if kept and link is None else None
             was = was.within(KEPT_ATTRIBUTES) if was else Nature(mode=stat.S_IMODE(info.st_mode))
             self._last_look(target)
-            os.unlink(target.name, dir_fd=target.folder)
+            with self._siblings.followed(target):
+                os.unlink(target.name, dir_fd=target.folder)
             diff = diff_of(old, None, target.at)
             change = Change(
                 path=target.at, change="deleted", removed=diff.removed, before=target.stamp, link=link,
@@ -144,13 +147,15 @@ class Writer:
     def _place_moved(self, source: Target, target: Target, data: bytes | None) -> tuple[os.stat_result, str | None]:
         if data is None:
             self._last_look(source, target)
-            move_new(source.folder, source.name, target.folder, target.name)
+            with self._siblings.followed(source):
+                move_new(source.folder, source.name, target.folder, target.name)
             return os.lstat(target.name, dir_fd=target.folder), None
         with Beside(target.folder, source.nature()) as beside:
             beside.write(data)
             self._last_look(source, target)
             after = beside.create(target.name)
-        drop(source.folder, source.name, target.folder, target.name)
+        with self._siblings.followed(source):
+            drop(source.folder, source.name, target.folder, target.name)
         return after, target.said(beside.note)
 
     def restore(self, path: str, data: bytes, nature: Nature | None, *, escaped: bool = False) -> Change:
@@ -211,6 +216,8 @@ class Writer:
     ) -> Iterator[Target]:
         self._alive()
         with target_of(self._workspace, path, follow=follow, escaped=escaped) as target:
+            if self._siblings.unchanged(before, target.stamp):
+                before = None
             target.compare(self._expect, self._places, before)
             try:
                 target.check_writable()
@@ -292,7 +299,8 @@ class Writer:
         with Beside(target.folder, target.nature()) as beside:
             beside.write(data)
             self._last_look(target)
-            return Stamp.of(beside.replace(target.name)), target.said(beside.note)
+            with self._siblings.followed(target):
+                return Stamp.of(beside.replace(target.name)), target.said(beside.note)
 
     def _done(self, change: Change) -> Change:
         self.changes.append(change)

@@ -9,6 +9,7 @@ from pegboard import Context, Result, ToolError, Writes, tool
 from pegboard.blocks import Block
 from pegboard.errors import DoorError
 from pegboard.kit.aside import EDIT_ALIASES, PATH_ALIASES, apart
+from pegboard.kit.names import printable
 from pegboard.kit.seen import check_fresh
 from pegboard.kit.text import encode
 
@@ -75,7 +76,7 @@ async def write_file(
     async with ctx.commit() as files:
         change, warning = await apart(lambda: _write(ctx, files, path, content, mode, overwrite))
     verb = "Created" if change.change == "created" else "Appended to" if mode == "append" else "Wrote"
-    return _changed(f"{verb} {change.path}", change, files, warning)
+    return _changed(f"{verb} {printable(change.path)}", change, files, warning)
 
 
 def _write(
@@ -157,7 +158,7 @@ async def edit_file(
 
         change, made = await apart(work)
     places = "1 place" if made.plan.replaced == 1 else f"{made.plan.replaced} places"
-    return _changed(f"Replaced {places} in {change.path}", change, files, *made.plan.notes, made.warning)
+    return _changed(f"Replaced {places} in {printable(change.path)}", change, files, *made.plan.notes, made.warning)
 
 
 def _changed(what: str, change: Change, files: Writer, *more: str | None) -> Result:

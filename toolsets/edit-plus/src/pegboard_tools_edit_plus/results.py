@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pegboard import Context, Result, ToolError
 from pegboard.errors import Interrupted
 from pegboard.kit.changes import Change, counts, told
+from pegboard.kit.names import printable
 
 if TYPE_CHECKING:
     from pegboard.kit.writer import Writer
@@ -51,4 +52,4 @@ def changed(
 def _line(change: Change) -> str:
     lines = counts(change.added, change.removed)
     name = f"{change.path} to {change.to}" if change.to else change.path
-    return f"{change.change} {name}" + (f" ({lines} lines)" if lines else "")
+    return f"{change.change} {printable(name)}" + (f" ({lines} lines)" if lines else "")
