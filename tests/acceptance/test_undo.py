@@ -9,13 +9,14 @@ import signal
 import stat
 import subprocess
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pegboard.editlock import EditLock, lock_folder
 
-KEYS = ["session", "undo", "undoes", "call", "tool", "redone", "files", "error", "reason", "in_the_way"]
+KEYS = ["session", "undo", "undoes", "call", "tool", "redone", "files", "error", "reason", "in_the_way", "already"]
 ENTRY = ["session", "id", "tool", "summary", "undoes", "state", "why", "when", "files", "in_the_way"]
 
 
@@ -47,7 +48,9 @@ def test_undo_goes_back_call_by_call_and_forward_again(cli: Any) -> None:
     document = cli("undo", "--json").json
     assert list(document) == KEYS
     files = [{"path": "a.txt", "change": "changed", "added": 1, "removed": 1, "to": None}]
-    assert document == dict(zip(KEYS, ["s1", "u1", "c1", "c1", "edit_file", False, files, None, None, []], strict=True))
+    assert document == dict(
+        zip(KEYS, ["s1", "u1", "c1", "c1", "edit_file", False, files, None, None, [], []], strict=True)
+    )
     assert file.read_text() == "one\n" and stat.S_IMODE(file.stat().st_mode) == 0o750
     nothing = cli("undo")
     assert nothing.code == 1 and nothing.out == "" and "nothing to undo" in nothing.err
@@ -188,3 +191,71 @@ def test_ctrl_c_says_one_thing_of_a_call_that_changes_several_files(cli: Any) ->
     assert process.returncode == 130
     assert json.loads(out)["text"] == "Error: The user interrupted this call. Nothing was changed."
     assert (cli.root / "a.txt").exists() and (cli.root / "b.txt").exists()
+
+
+FILES = 300
+
+
+def halfway(cli: Any, *words: str) -> Any:
+    """`pegboard undo` of a patch of many files, held after the first of them were put back."""
+    names = [f"f{number}" for number in range(FILES)]
+    for name in names:
+        (cli.root / name).write_text("old\n")
+    hunks = "".join(f"*** Update File: {name}\n@@\n-old\n+new\n" for name in names)
+    patch = f"*** Begin Patch\n{hunks}*** End Patch\n"
+    assert cli("tool", "apply_patch", f"patch={patch}", "--yes", "--session", "s1").code == 0
+    assert contents(cli) == {"new\n": FILES}
+    process = cli.start("undo", *words)
+    while (cli.root / f"f{FILES - 50}").read_text() != "old\n":
+        assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGSTOP)
+    assert os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+    assert set(contents(cli)) == {"old\n", "new\n"}, "half of it is undone"
+    return process
+
+
+def contents(cli: Any) -> dict[str, int]:
+    """How many files hold what."""
+    return Counter((cli.root / f"f{number}").read_text() for number in range(FILES))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_an_undo_that_is_told_to_end_puts_back_what_it_did_and_says_so(cli: Any, number: signal.Signals) -> None:
+    process = halfway(cli)
+    process.send_signal(number)
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate(timeout=60)
+    assert contents(cli) == {"new\n": FILES}
+    assert process.returncode == 130 and not out
+    assert str(err.decode() if isinstance(err, bytes) else err) == (
+        "pegboard: c1 (apply_patch) was not undone, no file of it: The undo was stopped. Nothing was changed.\n"
+    )
+    assert [entry["state"] for entry in cli("undo", "--list", "--json").json["calls"]] == ["ready"]
+    assert cli("undo").code == 0 and contents(cli) == {"old\n": FILES}
+
+
+def test_an_undo_that_is_told_to_end_says_so_to_programs(cli: Any) -> None:
+    process = halfway(cli, "--json")
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
+    out, _ = process.communicate(timeout=60)
+    document = json.loads(out)
+    assert list(document) == KEYS and (document["reason"], document["call"]) == ("interrupted", None)
+    assert (document["undo"], document["undoes"], document["files"]) == (None, "c1", [])
+    assert contents(cli) == {"new\n": FILES}
+
+
+def test_an_undo_whose_process_was_killed_is_finished_by_the_next(cli: Any) -> None:
+    process = halfway(cli)
+    process.kill()
+    process.communicate(timeout=60)
+    before = contents(cli)
+    there = {f"f{number}" for number in range(FILES) if (cli.root / f"f{number}").read_text() == "old\n"}
+    assert before["old\n"] and before["new\n"]
+    done = cli("undo", "--json")
+    assert done.code == 0 and contents(cli) == {"old\n": FILES}
+    assert {file["path"] for file in done.json["files"]}.isdisjoint(there), "what it did, no more"
+    assert set(done.json["already"]) == there and len(done.json["files"]) == before["new\n"]
+    assert cli("undo", "u1", "--session", "s1").code == 0 and contents(cli) == before
+    told = cli("undo")
+    assert told.code == 0 and f"was so already: {before['old' + chr(10)]} files" in told.out

@@ -278,7 +278,7 @@ SHAPES = {
     "approval_asked": "lane id call rule layer arguments preview remember",
     "approval_answered": "id granted by reason remember",
     "history_trimmed": "calls",
-    "undone": "id undoes call tool files redone error",
+    "undone": "id undoes call tool files redone error already",
     "question_asked": "lane id call question options",
     "question_answered": "id answer",
     "call_started": "lane id touches decision",

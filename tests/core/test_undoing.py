@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -172,6 +173,52 @@ def test_an_older_call_can_be_named(board: TestBoard, root: Path) -> None:
         undo(board, "c9")
     with pytest.raises(UndoError, match=r"no \.\./c1 of"):
         undo(board, "../c1")
+
+
+def test_what_is_as_before_already_is_said_and_not_in_the_way(board: TestBoard, root: Path) -> None:
+    board.call("put", path="a.txt", text="1")
+    (root / "a.txt").write_text("a\n")
+    undone = undo(board)
+    assert (undone.files, undone.already) == ([], ["a.txt"]) and states(board) == {"c1": "undone"}
+    assert (root / "a.txt").read_text() == "a\n"
+
+
+def test_a_newer_call_that_made_it_as_before_is_undone_first(board: TestBoard, root: Path) -> None:
+    board.call("put", path="a.txt", text="1")
+    board.call("put", path="a.txt", text="a\n")
+    assert states(board) == {"c2": "ready", "c1": "behind"}
+    assert [undo(board).undoes for _ in range(2)] == ["c2", "c1"]
+
+
+def test_an_undo_in_a_front_end_is_interrupted_and_put_back(
+    board: TestBoard, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board.call("shuffle")
+    before, real = snapshot(root), atomic.Beside.write
+    first, go = threading.Event(), threading.Event()
+
+    def waits(self: Any, data: bytes) -> None:
+        real(self, data)
+        first.set()
+        go.wait(20)
+
+    monkeypatch.setattr(atomic.Beside, "write", waits)
+
+    async def interrupted() -> events.Undone:
+        watching = board.agent.events(board.session.last)
+        await board.agent.send(port.Undo(id="x1"))
+        await asyncio.to_thread(first.wait, 20)
+        await board.agent.send(port.Interrupt())
+        go.set()
+        async for event in watching:
+            if isinstance(event, events.Undone):
+                return event
+        raise AssertionError
+
+    undone = board.run(interrupted())
+    assert undone.seq is None and undone.error is not None
+    assert undone.error == "c1 (shuffle) was not undone, no file of it: The undo was stopped. Nothing was changed."
+    assert snapshot(root) == before and states(board) == {"c1": "ready"}
 
 
 @pytest.mark.parametrize("step", ["write", "replace", "create", "unlink"])

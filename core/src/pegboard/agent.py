@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from pegboard import events, port
 from pegboard.asking import Loop
@@ -21,6 +21,9 @@ from pegboard.models import Provider, ToolOffer
 from pegboard.road import Road
 from pegboard.session import Session, SessionBusy
 from pegboard.turn import Turn
+
+if TYPE_CHECKING:
+    from pegboard.undoing import Undoing
 
 
 class Agent:
@@ -62,7 +65,7 @@ class Agent:
         self.turn: int | None = None
         self._turn: asyncio.Task[TurnEnded] | None = None
         self._calls: set[asyncio.Task[Record]] = set()
-        self._undos: set[asyncio.Task[None]] = set()
+        self._undos: dict[asyncio.Task[None], Undoing] = {}
         self._closed = False
 
     # -- the port
@@ -89,6 +92,8 @@ class Agent:
                 self._lane.signalled(signal)
                 for task in filter(None, (self._turn, *self._calls)):
                     task.cancel()
+                for undoing in self._undos.values():
+                    undoing.stop()
             case port.Cancel(call=call):
                 self._lane.stop(call, "person")
             case port.Undo():
@@ -122,17 +127,18 @@ class Agent:
         return await self._road.travel(Call(id="", name=name, arguments=arguments, caller=caller), self._lane)
 
     def _begin_undo(self, operation: port.Undo) -> None:
-        task = asyncio.create_task(self._undo(operation))
-        self._undos.add(task)
-        task.add_done_callback(self._undos.discard)
-
-    async def _undo(self, operation: port.Undo) -> None:
-        """Undo; what keeps it from being done is told to whoever watches, and not in the log: nothing happened."""
         from pegboard.undoing import Undoing  # seldom needed
 
         runner = self._road.runner
+        undoing = Undoing(self.session, runner.workspace, runner.locks)
+        task = asyncio.create_task(self._undo(undoing, operation))
+        self._undos[task] = undoing
+        task.add_done_callback(self._undos.pop)
+
+    async def _undo(self, undoing: Undoing, operation: port.Undo) -> None:
+        """Undo; what keeps it from being done is told to whoever watches, and not in the log: nothing happened."""
         try:
-            await Undoing(self.session, runner.workspace, runner.locks).undo(operation.call, id=operation.id)
+            await undoing.undo(operation.call, id=operation.id)
         except (PegboardError, OSError) as problem:
             text, what = str(problem), operation.call or ""
             refused = events.Undone(id=operation.id, undoes=what, call=what, tool="", error=text)

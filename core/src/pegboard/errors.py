@@ -101,11 +101,15 @@ class SessionError(PegboardError):
     """A session's log cannot be read, locked or written."""
 
 
+class SessionElsewhere(SessionError):
+    """A session works in another root than the one it is to be used in, or in one that is not known any more."""
+
+
 class UndoError(PegboardError):
     """What a call changed cannot be taken back; nothing was changed.
 
-    `reason` is one word for programs: nothing, unknown, undone, running, command, lost, changed, failed, root. `call`: it;
-    `paths`: the files that are in the way."""
+    `reason` is one word for programs: nothing, unknown, undone, running, command, lost, changed, failed, interrupted, root.
+    `call`: it; `paths`: the files that are in the way."""
 
     def __init__(self, text: str, *, reason: str, call: str | None = None, paths: Sequence[str] = ()) -> None:
         super().__init__(text)

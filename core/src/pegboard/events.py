@@ -200,7 +200,8 @@ class Undone(Event, frozen=True, kw_only=True, gc=False):
     """The person took back what a call had done to files. `id`: of this undo, by which it can be undone itself.
 
     undoes: what was undone, the call's id or that of an earlier undo. call, tool: the call it comes down to. redone: it is
-    the call's change that is there again. error: why nothing was undone; such an event is ephemeral."""
+    the call's change that is there again. error: why nothing was undone; such an event is ephemeral. already: files that
+    were as they were to be, to which nothing was done."""
 
     id: str
     undoes: str
@@ -209,6 +210,7 @@ class Undone(Event, frozen=True, kw_only=True, gc=False):
     files: list[UndoneFile] = []
     redone: bool = False
     error: str | None = None
+    already: list[str] = []
 
 
 class Note(Event, frozen=True, kw_only=True, gc=False):

@@ -47,6 +47,8 @@ _NOT_KEPT = {
     None: "its process was ended before it was done, and what it changed, if anything, was not kept: look at the files",
 }
 """Why there is nothing to undo a call by, going by its outcome."""
+_REASONS = 2
+"""Files whose reason is given; `in_the_way` has all of them."""
 Source: TypeAlias = tuple[Path, Iterable[events.AnyEvent]]
 """A session's folder, and its log."""
 
@@ -122,11 +124,19 @@ def _reachable(changes: Sequence[Change], fresh: View, view: View) -> tuple[Stat
         return "lost", f"the old content of {large} was too large to keep", []
     problems = fresh.undo(changes, keep=False)
     later = view.undo(changes)
-    if not problems:
+    # what is as before only because newer ones made it so has to wait for them
+    if not problems and (later or fresh.already <= view.already):
         return "ready", None, []
     if not later:
         return "behind", "once newer ones are undone", []
-    return "changed", " ".join(problems.values()), list(problems)
+    return "changed", _counted(list(problems.values())), list(problems)
+
+
+def _counted(problems: Sequence[str]) -> str:
+    """The first of them, and how many there are more."""
+    more = len(problems) - _REASONS
+    rest = [f"And {more} more file{'s' * (more > 1)}."] if more > 0 else []
+    return " ".join([*problems[:_REASONS], *rest])
 
 
 def sources(store: Path, root: str, most: int | None = None) -> list[Source]:

@@ -7,17 +7,17 @@ here or in another process, changes files under the same lock, and compares them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard import events
 from pegboard.editlock import EditLock
-from pegboard.errors import DoorError, SessionError, UndoError
+from pegboard.errors import DoorError, Interrupted, SessionError, UndoError
 from pegboard.keeping import seen_event, seen_of
 from pegboard.kit.aside import apart
 from pegboard.kit.changes import Change, places_of
-from pegboard.kit.undo import all_or_none, undo_all
+from pegboard.kit.undo import View, all_or_none, undo_all
 from pegboard.kit.writer import Writer
 from pegboard.session import records
 from pegboard.session.deeds import Deed, Deeds
@@ -36,6 +36,16 @@ class Undoing:
         self._session = session
         self._workspace = workspace
         self._locks = locks
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Stop an undo that runs, between two files: what it did is put back, and it ends in UndoError (interrupted). One
+        that has come to its end stays done."""
+        self._stopped = True
+
+    def _alive(self) -> None:
+        if self._stopped:
+            raise Interrupted("person", "The undo was stopped. Nothing was changed.")
 
     def entries(self) -> list[Entry]:
         """What the session did to files, the newest first.
@@ -51,12 +61,18 @@ class Undoing:
         `call`: the last one that stands, if left out. `id`: what this undo is to be called.
 
         Raises:
-            UndoError: it cannot be; nothing was changed.
+            UndoError: it cannot be, or was stopped; nothing was changed.
             ToolError: it failed on the way; the text says if anything stays changed.
         """
+        try:
+            return await self._locked(call, id)
+        except Interrupted as stopped:
+            raise UndoError(str(stopped), reason="interrupted", call=call) from stopped
+
+    async def _locked(self, call: str | None, id: str | None) -> events.Undone:
         outside: set[str] = set()
         while True:  # which files it is about is known for certain under the lock, and is part of what is locked
-            async with EditLock(self._locks, self._workspace.root, outside):
+            async with EditLock(self._locks, self._workspace.root, outside, alive=self._alive):
                 folder = self._folder()
                 deeds = Deeds(self._session.read())
                 entry = chosen(self._listed(folder), call)
@@ -70,17 +86,21 @@ class Undoing:
             outside |= about
 
     async def _undo(self, folder: Path, deed: Deed, changes: list[Change], id: str, *, redone: bool) -> events.Undone:
-        writer = Writer(self._workspace, places=places_of(changes))
+        writer, view = Writer(self._workspace, places=places_of(changes), alive=self._alive), View(self._workspace)
         with all_or_none(self._workspace, writer):
             try:
-                done = await apart(lambda: undo_all(self._workspace, writer, changes))
+                done = await apart(lambda: undo_all(self._workspace, writer, changes, view), stop=self.stop)
+            except Interrupted as stopped:
+                text = f"{deed.id} ({deed.tool}) was not undone, no file of it: {stopped}"
+                raise UndoError(text, reason="interrupted", call=deed.id) from stopped
             except DoorError as error:
                 text = f"{deed.id} ({deed.tool}) was not undone, no file of it: {error}"
                 reason = "changed" if error.reason in ("stale", "exists", "changed") else "failed"
                 raise UndoError(text, reason=reason, call=deed.id, paths=[error.path]) from error
             undone = events.Undone(
-                id=id, undoes=deed.id, call=deed.call, tool=deed.tool, files=list(map(_file, done)), redone=redone
-            )
+                id=id, undoes=deed.id, call=deed.call, tool=deed.tool, files=list(map(_file, done)), redone=redone,
+                already=_already(changes, view, done),
+            )  # fmt: skip
             try:
                 records.save(folder, id, done)
                 self._session.append(*self._seen(writer), undone)
@@ -160,6 +180,13 @@ def _redone(deeds: Deeds, deed: Deed) -> bool:
     while deed.undoes is not None and (before := deeds.get(deed.undoes)) is not None:
         redone, deed = not redone, before
     return redone
+
+
+def _already(changes: Sequence[Change], view: View, done: Iterable[Change]) -> list[str]:
+    """Files of changes that needed no undoing, and were not touched."""
+    touched = places_of(done)
+    files = (changes[at].path for at in sorted(view.already) if changes[at].matters)
+    return [path for path in dict.fromkeys(files) if path not in touched]
 
 
 def _file(change: Change) -> events.UndoneFile:

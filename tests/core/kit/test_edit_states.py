@@ -316,10 +316,12 @@ class Edits(RuleBasedStateMachine):
             whole = self.in_a_process(lambda: undone(self.new_board(deed.session), deed), fault)
             self.check_seen(before, makes)
             if not whole:
-                self.clear_up(before, makes)
-                self.done.clear()
-            else:
-                assert tree_of(str(self.root)) == deed.before
+                for path in tree_of(str(self.root)):
+                    if LEFT.fullmatch(path):
+                        (self.root / path).unlink()
+                assert self.undone(deed) is None, "the next undo finishes it"
+                self.looker.seen()
+            assert tree_of(str(self.root)) == deed.before
             return
         with stepping(str(self.root), self.looker.look, fault) as steps:
             problem = self.undone(deed)

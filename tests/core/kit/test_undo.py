@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from pegboard.errors import DoorError, Interrupted
-from pegboard.kit.undo import View, all_or_none, undo_all
+from pegboard.kit.changes import Change
+from pegboard.kit.undo import View, all_or_none, undo, undo_all
 from pegboard.kit.workspace import Workspace
 from pegboard.kit.writer import Writer
 
@@ -43,12 +44,13 @@ def test_every_file_in_the_way_is_named_and_none_is_touched(root: Path) -> None:
     writer.write("d.txt", b"d\n")
     (root / "a.txt").write_bytes(b"3\n")
     (root / "b.txt").write_bytes(b"again\n")
-    (root / "n/c.txt").unlink()
+    (root / "n/c.txt").write_bytes(b"mine\n")
+    (root / "d.txt").unlink()
     before = contents(root)
     with pytest.raises(DoorError) as caught:
         undo_all(workspace, Writer(workspace), writer.changes)
     assert str(caught.value) == (
-        "a.txt was changed since. b.txt exists again. n/c.txt is not there any more. Nothing was changed."
+        "a.txt was changed since. b.txt exists again. n/c.txt was changed since. Nothing was changed."
     )
     assert contents(root) == before
 
@@ -129,3 +131,99 @@ def test_a_name_comes_back_byte_for_byte(root: Path, name: bytes, what: str) -> 
     assert set(os.listdir(os.fsencode(root))) == after
     undo_all(workspace, Writer(workspace), redone)
     assert set(os.listdir(os.fsencode(root))) == before
+
+
+# --- what is as before already -------------------------------------------------------------------------------------------
+
+STEPS = 7
+
+
+def many_changes(root: Path) -> list[Change]:
+    """All kinds of changes, several of the same files."""
+    (root / "x.sh").write_bytes(b"run\n")
+    (root / "link").symlink_to("a.txt")
+    writer = Writer(Workspace(str(root)))
+    writer.write("a.txt", b"ONE\nand more\n")
+    writer.append("a.txt", b"and more\n")
+    writer.remove("x.sh")
+    writer.write("n/made.txt", b"made\n")
+    writer.write("n/made.txt", b"made again\n")
+    writer.move("b.txt", "m/b.txt", b"two, moved\n")
+    writer.remove("link")
+    assert len(writer.changes) == STEPS
+    return writer.changes
+
+
+@pytest.mark.parametrize("done", range(STEPS + 1))
+def test_what_an_earlier_undo_came_to_is_not_in_the_way(root: Path, done: int) -> None:
+    workspace, before = Workspace(str(root)), contents(root)
+    changes = many_changes(root)
+    for change in reversed(changes[STEPS - done :]):
+        undo(workspace, Writer(workspace), change)
+    undone = undo_all(workspace, Writer(workspace), changes)
+    assert len(undone) == STEPS - done, "what was done is what it says"
+    assert contents(root) == before | {"x.sh": b"run\n", "link": b"one\n"}
+    assert not (root / "n").exists() and not (root / "m").exists()
+
+
+@pytest.mark.parametrize("path", ["a.txt", "x.sh", "n/made.txt", "m/b.txt", "b.txt", "link"])
+def test_other_content_is_in_the_way_wherever_an_undo_was_left(root: Path, path: str) -> None:
+    workspace = Workspace(str(root))
+    changes = many_changes(root)
+    for left in range(STEPS, -1, -1):
+        if left < STEPS:
+            undo(workspace, Writer(workspace), changes[left])
+        at = root / path
+        was = at.read_bytes() if at.is_file() and not at.is_symlink() else None
+        link = os.readlink(at) if at.is_symlink() else None
+        made = not at.parent.exists()
+        at.parent.mkdir(exist_ok=True)
+        at.unlink(missing_ok=True)
+        at.write_bytes(b"theirs\n")
+        before = contents(root)
+        with pytest.raises(DoorError, match="Nothing was changed"):
+            undo_all(workspace, Writer(workspace), changes)
+        assert contents(root) == before, left
+        at.unlink()
+        if link is not None:
+            at.symlink_to(link)
+        elif was is not None:
+            at.write_bytes(was)
+        if made:
+            at.parent.rmdir()
+
+
+def test_what_a_person_brought_back_is_not_taken_away_by_undoing_the_undo(root: Path) -> None:
+    workspace, writer = Workspace(str(root)), Writer(Workspace(str(root)))
+    writer.remove("a.txt")
+    writer.write("b.txt", b"2\n")
+    (root / "a.txt").write_bytes(b"one\n")
+    view = View(workspace)
+    undone = undo_all(workspace, Writer(workspace), writer.changes, view)
+    assert [change.path for change in undone] == ["b.txt"] and view.already == {0}
+    undo_all(workspace, Writer(workspace), undone)
+    assert contents(root) == {"a.txt": b"one\n", "b.txt": b"2\n"}
+
+
+@pytest.mark.parametrize("data", [None, b"two, moved\n"])
+def test_a_file_left_under_both_names_is_under_its_old_one_then(root: Path, data: bytes | None) -> None:
+    """A process was killed after it had made the one and before it dropped the other."""
+    workspace, writer, before = Workspace(str(root)), Writer(Workspace(str(root))), contents(root)
+    writer.move("b.txt", "m.txt", data)
+    os.link(root / "m.txt", root / "b.txt") if data is None else (root / "b.txt").write_bytes(b"two\n")
+    both = contents(root)
+    undone = undo_all(workspace, Writer(workspace), writer.changes)
+    assert contents(root) == before
+    undo_all(workspace, Writer(workspace), undone)
+    assert contents(root) == both
+
+
+def test_the_same_bytes_elsewhere_are_not_taken_for_the_content_before(root: Path) -> None:
+    """The place that was replaced is as before; the rest, of which nothing is kept but a checksum, is not."""
+    (root / "a.txt").write_bytes(b"one two three\n")
+    workspace, writer = Workspace(str(root)), Writer(Workspace(str(root)))
+    writer.write("a.txt", b"one 2 three\n")
+    (root / "a.txt").write_bytes(b"one two THREE\n")
+    assert View(workspace).undo(writer.changes) == {"a.txt": "a.txt was changed since."}
+    (root / "a.txt").write_bytes(b"one two three\n")
+    assert View(workspace).undo(writer.changes) == {}

@@ -19,13 +19,14 @@ def as_list(paths: Any) -> Any:
     return paths if isinstance(paths, list) or (isinstance(paths, str) and paths.lstrip()[:1] == "[") else [paths]
 
 
-async def apart(work: Callable[[], T]) -> T:
+async def apart(work: Callable[[], T], *, stop: Callable[[], object] = lambda: None) -> T:
     """Do blocking work in a thread. When the call is cancelled, be it again and again, the work ends first: no lock or file
-    is let go early."""
+    is let go early. `stop` then tells the work, if it wants to know."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        stop()
         while not task.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({task})

@@ -116,6 +116,23 @@ def revert(new: bytes, spans: Sequence[Span]) -> bytes | None:
     return b"".join([*pieces, view[done:]])
 
 
+def makes(old: bytes, spans: Sequence[Span], size: int, check: int) -> bool:
+    """Whether the edit makes new content of this size and CRC-32 of `old`: what it replaced is there, and so is the rest.
+
+    What was put in its place is not kept, but its checksums are, and CRC is linear."""
+    view, done, grown, crc = memoryview(old), 0, 0, 0
+    for span in spans:
+        start = span.start + grown
+        end = start + len(span.old)
+        if start < done or view[start:end] != span.old:
+            return False
+        zeros = bytes(span.length)
+        crc = zlib.crc32(zeros, zlib.crc32(view[done:start], crc)) ^ zlib.crc32(zeros) ^ span.check
+        grown += len(span.old) - span.length
+        done = end
+    return len(old) - grown == size and zlib.crc32(view[done:], crc) == check
+
+
 def difference(old: bytes, new: bytes) -> list[Hunk]:
     """The one hunk that holds every difference; none when there is no difference."""
     start = common_start(old, new)

@@ -50,6 +50,15 @@ def load(session: Path, id: str) -> list[Change] | None:
         raise SessionError(f"what was kept of {id} in {path} cannot be read ({error}); nothing was changed") from None
 
 
+def cut(session: Path, id: str, last: int) -> None:
+    """Keep the last so many changes of one call no longer."""
+    rest = (load(session, id) or [])[:-last]
+    if rest:
+        save(session, id, rest)
+    else:
+        (session / FOLDER / f"{id}{END}").unlink(missing_ok=True)  # which a full disk has room for
+
+
 def saved_at(session: Path, id: str) -> float | None:
     """When a call's changes were last kept, in seconds since 1970."""
     try:

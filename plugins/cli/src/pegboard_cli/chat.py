@@ -214,13 +214,14 @@ class Chat:
     async def _undo(self, call: str | None) -> None:
         """`/undo`: take back what a call did to files."""
         agent, id = self.talk.front.agent, f"u{secrets.token_hex(4)}"
-        await agent.send(port.Undo(id=id, call=call))
-        async for event in self.talk.events:
-            if isinstance(event, Undone) and event.id == id:
-                if event.error is not None:
-                    raise BadCommand(event.error)
-                self._print(undone_lines(event, self._out))
-                return
+        async with self._interruptible():
+            await agent.send(port.Undo(id=id, call=call))
+            async for event in self.talk.events:
+                if isinstance(event, Undone) and event.id == id:
+                    if event.error is not None:
+                        raise BadCommand(event.error)
+                    self._print(undone_lines(event, self._out))
+                    return
 
     async def _call(self, name: str, arguments: dict[str, object]) -> None:
         """`/tool`: one call by the person, and its result."""

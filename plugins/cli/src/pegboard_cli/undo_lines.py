@@ -50,13 +50,19 @@ def undone_lines(event: Undone, styles: Styles, session: str | None = None) -> l
     """What was undone, a line a file, and the name by which it can be undone itself."""
     where = f" of session {visible(session)}" if session else ""
     count = "1 file" if len(event.files) == 1 else f"{len(event.files)} files"
-    back = styles.dim(visible(f"  (undo {event.id} takes this back)"))
-    return [f"{_heading(event)}{where}: {count}", *(f"  {_file(file, styles)}" for file in event.files), back]
+    back = [styles.dim(visible(f"  (undo {event.id} takes this back)"))] if event.files else []
+    already = [f"  {line}"] if (line := _already(event)) else []
+    return [
+        f"{_heading(event)}{where}: {count}",
+        *(f"  {_file(file, styles)}" for file in event.files),
+        *already,
+        *back,
+    ]
 
 
 def undone_line(event: Undone) -> str:
     """The same in a line, for a session that is read."""
-    return f"{_heading(event)}: {', '.join(_deed(file) for file in event.files)}"
+    return f"{_heading(event)}: {', '.join(filter(None, (*map(_deed, event.files), _already(event))))}"
 
 
 def unreached_line(entries: Iterable[Entry], undone: Undone) -> str | None:
@@ -86,6 +92,13 @@ def _file(file: UndoneFile, styles: Styles) -> str:
 def _deed(file: UndoneFile) -> str:
     to = f" to {file.to}" if file.to else ""
     return visible(f"{_DEEDS.get(file.change, file.change)} {file.path}{to}")
+
+
+def _already(event: Undone) -> str:
+    """What was as it was to be; of many files only how many."""
+    few = len(event.already) <= _FILES
+    names = visible(", ".join(event.already)) if few else f"{len(event.already)} files"
+    return f"was so already: {names}" if event.already else ""
 
 
 def _when(entry: Entry) -> str:

@@ -50,8 +50,8 @@ def undo(
 ) -> None:
     """Put files back as they were before the last call that changed them; again goes further back.
 
-    All files of a call or none: a file that was changed since is left alone, and so are the others. What commands
-    changed is not followed and not undone; the list says which ran.
+    All files of a call or none: a file that was changed since is left alone, and so are the others; one that is as before
+    the call already is not in the way. What commands changed is not followed and not undone; the list says which ran.
     """
     if call is not None and call_option is not None:
         raise typer.BadParameter("name one call", param_hint="CALL")
@@ -97,6 +97,8 @@ async def _list(session: str | None, path: str | None, without: list[str], *, js
 async def _undo(call: str | None, session: str | None, path: str | None, without: list[str], *, json: bool) -> int:
     from pegboard.errors import UndoError
 
+    from pegboard_cli.interrupts import listening
+
     async with _board(path, without) as board:
         store = board.sessions_folder
         if store is None or (session is not None and _missing(store, session)):
@@ -105,8 +107,9 @@ async def _undo(call: str | None, session: str | None, path: str | None, without
             session = session or _session_of(store, board, call)
             with closing(board.session(session)) as opened:
                 undoing = board.undoing(opened)
-                undone = await undoing.undo(call)
-                _tell(undone, opened, undoing.entries(), json=json)
+                with listening(undoing.stop, lambda _signal: undoing.stop()):
+                    undone = await undoing.undo(call)
+                    _tell(undone, opened, undoing.entries(), json=json)
         except UndoError as error:
             return _refused(error, session, json=json)
     return 0
@@ -153,7 +156,7 @@ def _refused(error: UndoError, session: str | None, *, json: bool) -> int:
         options.print_json(_document(session, None, error))
     else:
         typer.echo(f"pegboard: {spelled(str(error))}", err=True)
-    return 2 if error.reason in WRONG else 1
+    return 2 if error.reason in WRONG else 130 if error.reason == "interrupted" else 1
 
 
 def _document(session: str | None, undone: Undone | None, error: UndoError | None = None) -> dict[str, Any]:
@@ -169,6 +172,7 @@ def _document(session: str | None, undone: Undone | None, error: UndoError | Non
         "error": str(error) if error else None,
         "reason": error.reason if error else None,
         "in_the_way": error.paths if error else [],
+        "already": undone.already if undone else [],
     }
 
 
