@@ -372,3 +372,56 @@ def test_a_state_folder_that_was_open_to_all_is_closed_when_it_is_used(cli: Any)
     os.chmod(state, 0o777)
     assert cli("tool", "glob", "pattern=*", "--session", "s1").code == 0
     assert mode(state) == 0o700
+
+
+def test_a_session_is_not_used_from_another_folder(cli: Any, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    assert cli("tool", "poke", "path=a", "text=x", "--yes", "--session", "s1").code == 0
+    (cli.root / "n").write_text("user")
+    log = cli.log("s1")
+    cli.script({"text": "hello"})
+    for words in (
+        ["tool", "poke", "path=n", "text=user", "--yes"],
+        ["run", "go", "--yes"],
+        ["run", "go", "--yes", "--json"],
+        ["chat", "--yes"],
+        ["undo"],
+        ["undo", "--list"],
+    ):
+        done = cli(*words, "--session", "s1", "--path", str(other))
+        assert (done.code, done.out) == (2, ""), (words, done)
+        assert f"session s1 worked in {cli.root}; this is {other}. Nothing was done." in done.err
+        assert "--path FOLDER" in done.err and "--session" in done.err
+    assert cli.log("s1") == log and not list(other.iterdir())
+    assert cli("tool", "peek", "path=a", "--session", "far", "--path", str(other)).code == 0
+    for words in (["show", "far"], ["export", "far"], ["delete", "far", "--yes"]):
+        assert cli("sessions", *words).code == 0, "from anywhere"
+    assert cli("undo", "--session", "s1").code == 0 and not (cli.root / "a").exists()
+    assert (cli.root / "n").read_text() == "user"
+
+
+def test_chat_stays_in_its_session_when_the_other_is_of_another_folder(cli: Any, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    cli.script({"text": "hello"})
+    assert cli("tool", "peek", "path=a.py", "--session", "far", "--path", str(other)).code == 0
+    done = cli("chat", "--session", "near", stdin="/resume far\ngo\n")
+    assert f"session far worked in {other}" in done.out + done.err, done
+    assert "hello" in done.out and '"prompt"' in cli.log("near")
+
+
+def test_a_session_that_lost_its_root_is_told_where_it_works(cli: Any) -> None:
+    """Its `session.json` was left empty by a full disk."""
+    assert cli("tool", "poke", "path=a", "text=x", "--yes", "--session", "s1").code == 0
+    facts = store(cli) / "s1" / "session.json"
+    facts.write_text("")
+    for words in (["tool", "peek", "path=a"], ["undo"], ["undo", "--list"]):
+        done = cli(*words, "--session", "s1")
+        assert (done.code, done.out) == (2, "") and "folder that is not known" in done.err, done
+        assert "--path FOLDER" in done.err
+    assert "c1" in cli("undo", "--list", "--session", "s1", "--path", ".").out
+    assert facts.read_text() == "", "a list writes nothing"
+    assert cli("undo", "--session", "s1", "--path", ".").code == 0 and not (cli.root / "a").exists()
+    assert cli("tool", "peek", "path=a", "--session", "s1").code != 2, "it is known again"
+    assert json.loads(facts.read_text())["root"] == str(cli.root)

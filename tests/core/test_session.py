@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import signal
 import stat
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 from pegboard import events
-from pegboard.errors import SessionError
+from pegboard.errors import SessionElsewhere, SessionError
 from pegboard.events import AnyEvent, Note
 from pegboard.session import Session, SessionBusy, read_events, session, sessions
 from pegboard.session import viewer as viewers
@@ -38,7 +39,7 @@ def test_a_named_session_is_made_once_for_its_owner_alone(tmp_path: Path) -> Non
     one = Session.open(store, "mine", "/srv/app")
     one.append(note("a"))
     one.close()
-    again = Session.open(store, "mine", "/elsewhere")
+    again = Session.open(store, "mine", "/srv/app")
     assert [event.seq for event in again.read()] == [1]
     assert (mode(store), mode(store / "mine")) == (0o700, 0o700)
     assert mode(store / "mine" / "session.json") == mode(store / "mine" / "events.jsonl") == 0o600
@@ -62,6 +63,121 @@ def test_a_place_that_cannot_hold_sessions_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SessionError, match="nothing was started"):
         Session.open(tmp_path / "file" / "sessions", "a", "/")
+
+
+# --- where it works ---------------------------------------------------------------------------------------------------
+
+SMALL = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (8, resource.RLIM_INFINITY))\n"
+"""A process whose files can have eight bytes: what it writes beyond fails as on a full disk."""
+
+
+def open_in_child(store: Path, name: str, root: str) -> subprocess.CompletedProcess[str]:
+    code = "from pathlib import Path\nfrom pegboard.session import Session\n"
+    code += f"Session.open(Path({str(store)!r}), {name!r}, {root!r})"
+    return subprocess.run([sys.executable, "-c", SMALL + code], capture_output=True, text=True, timeout=60)
+
+
+def root_of(folder: Path) -> Any:
+    return json.loads((folder / "session.json").read_text())["root"]
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_a_session_is_not_opened_in_another_root(tmp_path: Path) -> None:
+    made, other = tmp_path / "made", tmp_path / "other"
+    made.mkdir()
+    other.mkdir()
+    mine = Session.open(tmp_path / "store", "a", str(made))
+    mine.append(note("a"))
+    mine.close()
+    before = files_of(tmp_path / "store" / "a")
+    with pytest.raises(SessionElsewhere) as refused:
+        Session.open(tmp_path / "store", "a", str(other), named=True)
+    assert str(refused.value) == (
+        f"session a worked in {made}; this is {other}. Nothing was done. "
+        "Say --path FOLDER for that folder, or use another session (--session NAME)."
+    )
+    assert files_of(tmp_path / "store" / "a") == before
+    (tmp_path / "link").symlink_to(made)
+    Session.open(tmp_path / "store", "a", str(tmp_path / "link")).close()
+
+
+def test_a_session_whose_root_was_moved_goes_on_by_a_link_in_the_old_place(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    Session.open(tmp_path / "store", "a", str(old)).close()
+    old.rename(new)
+    with pytest.raises(
+        SessionElsewhere, match=r"which is not there.*another session.*put a link to it in its old place"
+    ):
+        Session.open(tmp_path / "store", "a", str(new))
+    old.symlink_to(new)
+    Session.open(tmp_path / "store", "a", str(new)).close()
+
+
+def test_a_session_whose_facts_cannot_be_written_is_not_opened_and_has_none_by_half(tmp_path: Path) -> None:
+    for found in (None, b"", b"{"):
+        folder = tmp_path / "a"
+        if found is not None:
+            (folder / "session.json").write_bytes(found)
+        child = open_in_child(tmp_path, "a", "/")
+        assert "SessionError" in child.stderr and "cannot be used" in child.stderr, child
+        assert "nothing was started" in child.stderr
+        assert files_of(folder) == ({} if found is None else {"session.json": found})
+    Session.open(tmp_path, "a", "/").close()
+    assert root_of(tmp_path / "a") == "/"
+
+
+@pytest.mark.parametrize("damage", ["", "{", "{}", '{"root": ""}', '{"root": 1}', "gone", "pipe", "link"])
+def test_lost_facts_are_written_anew(tmp_path: Path, damage: str) -> None:
+    mine = Session.open(tmp_path, "a", "/")
+    mine.append(note("a"))
+    mine.close()
+    facts = tmp_path / "a" / "session.json"
+    facts.unlink()
+    if damage == "pipe":
+        os.mkfifo(facts)
+    elif damage == "link":
+        facts.symlink_to("/etc/hostname")
+    elif damage != "gone":
+        facts.write_text(damage)
+    again = Session.open(tmp_path, "a", str(tmp_path))
+    assert root_of(tmp_path / "a") == str(tmp_path)
+    assert again.last == 1 and mode(facts) == 0o600 and not facts.is_symlink()
+    assert not list((tmp_path / "a").glob("*.part"))
+    again.close()
+
+
+def test_a_lost_root_is_not_guessed_where_there_is_something_to_undo(tmp_path: Path) -> None:
+    mine = Session.open(tmp_path, "a", "/")
+    mine.save_undo("c1", [])
+    mine.close()
+    facts = tmp_path / "a" / "session.json"
+    facts.write_text("")
+    with pytest.raises(SessionElsewhere, match=r"folder that is not known.*Nothing was done.*--path FOLDER"):
+        Session.open(tmp_path, "a", "/")
+    assert facts.read_text() == ""
+    Session.open(tmp_path, "a", "/", named=True).close()
+    assert root_of(tmp_path / "a") == "/"
+
+
+def test_of_two_that_make_a_session_at_once_in_two_roots_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token_hex = secrets.token_hex
+
+    def meanwhile(size: int) -> str:  # between the look and the writing
+        monkeypatch.setattr(secrets, "token_hex", token_hex)
+        Session.open(tmp_path / "store", "a", "/").close()
+        return token_hex(size)
+
+    monkeypatch.setattr(secrets, "token_hex", meanwhile)
+    with pytest.raises(SessionElsewhere, match="worked in /; this is"):
+        Session.open(tmp_path / "store", "a", str(tmp_path))
+    assert root_of(tmp_path / "store" / "a") == "/"
+    assert not list((tmp_path / "store" / "a").glob("*.part"))
 
 
 # --- viewers ----------------------------------------------------------------------------------------------------------

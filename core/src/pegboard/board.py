@@ -57,7 +57,9 @@ class Board:
         state: Path | None,
         environ: Mapping[str, str],
         redactor: Redactor | None = None,
+        named: bool = True,
     ) -> None:
+        """`named`: the root was named, and is not just the folder that the process is in."""
         self.assembled = assembled
         self.root = assembled.root
         self.loaded = assembled.loaded
@@ -71,6 +73,7 @@ class Board:
         self.state = state
         self.environ = environ
         self.redactor = redactor
+        self._named_root = named
         self.providers = Providers(assembled.entries, assembled.loaded, root=self.root, state=state)
         self._plugged = assembled.plugged
         self.renderers = Renderers(
@@ -118,7 +121,7 @@ class Board:
             guarded=found is not None and bool(found.ours),
         )
         redactor = redactor_of(assembled.loaded.config.sessions, environ)
-        return cls(assembled, state=state, environ=environ, redactor=redactor)
+        return cls(assembled, state=state, environ=environ, redactor=redactor, named=root is not None)
 
     @property
     def sessions_folder(self) -> Path | None:
@@ -134,11 +137,13 @@ class Board:
         """Open a session, making it if it is missing; None: a fresh one.
 
         Raises:
+            SessionElsewhere: it works in another root.
             SessionError: the name is not one, or its log cannot be read.
         """
         if in_memory or self.sessions_folder is None:
             return Session(id or "memory", self.root)
-        return Session.open(self.sessions_folder, id, self.root, self.redactor, state=self.state)
+        store, named = self.sessions_folder, self._named_root
+        return Session.open(store, id, self.root, self.redactor, state=self.state, named=named)
 
     def offers(self, caller: Caller = "model") -> list[ToolOffer]:
         """The tools that a caller is told of, in a stable order."""

@@ -12,6 +12,7 @@
     │   └── ContextFull        the request is larger than the model takes
     ├── UndoError              what a call changed cannot be taken back
     └── SessionError           a session's log cannot be read, locked or written
+        └── SessionElsewhere   it works in another root than the one it is to be used in
 
 Texts say what happened, whether anything was changed, and what to do next.
 """

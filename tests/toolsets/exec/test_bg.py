@@ -341,11 +341,9 @@ def test_waiting_at_a_full_page_waits_for_the_end_all_the_same(board: TestBoard,
 
 @pytest.mark.parametrize("action", ["output", "wait"])
 @pytest.mark.parametrize("runs", [True, False])
-def test_a_byte_beyond_the_end_is_answered_with_the_end(
-    board: TestBoard, tmp_path: Path, action: str, runs: bool
-) -> None:
-    start(board, f"echo hello; touch said; {'sleep 60' if runs else 'true'}")
-    while not (tmp_path / "said").exists():
+def test_a_byte_beyond_the_end_is_answered_with_the_end(board: TestBoard, action: str, runs: bool) -> None:
+    start(board, f"echo hello; {'sleep 60' if runs else 'true'}")
+    while runs and board.call("bg", action="output", id="j1").data["next"] < 6:
         time.sleep(0.01)
     if not runs:
         board.call("bg", action="wait", id="j1")
@@ -357,10 +355,10 @@ def test_a_byte_beyond_the_end_is_answered_with_the_end(
     assert ("go on with since=6" in record.text) == runs
 
 
-def test_a_job_that_runs_and_prints_more_than_is_kept_says_so(pegboard_board: Make, tmp_path: Path) -> None:
+def test_a_job_that_runs_and_prints_more_than_is_kept_says_so(pegboard_board: Make) -> None:
     board = pegboard_board(modules=SETS, settings={"output.max_saved_bytes": 10})
-    start(board, "seq 100; touch printed; sleep 60")
-    while not (tmp_path / "printed").exists():
+    start(board, "seq 100; sleep 60")
+    while board.call("bg", action="output", id="j1").data["next"] < 10:
         time.sleep(0.01)
     said = "of its output the first 10 bytes are kept, the rest is dropped (output.max_saved_bytes)"
 

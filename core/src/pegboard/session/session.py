@@ -11,16 +11,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from pegboard.errors import SessionError
 from pegboard.events import AnyEvent, CallFinished, Note, TurnEnded
 from pegboard.session import records
 from pegboard.session.fold import NEVER_STARTED, UNFINISHED, Fold
 from pegboard.session.log import Entry, FileLog, Log, MemoryLog
 from pegboard.session.places import NAME, private_folder, same_file
+from pegboard.session.store import settle
 from pegboard.session.viewer import Viewer
-from pegboard.wire import clean, encode
+from pegboard.wire import encode
 
 if TYPE_CHECKING:
     from pegboard.kit.changes import Change
@@ -62,12 +61,21 @@ class Session:
 
     @classmethod
     def open(
-        cls, store: Path, id: str | None, root: str, redactor: Redactor | None = None, *, state: Path | None = None
+        cls,
+        store: Path,
+        id: str | None,
+        root: str,
+        redactor: Redactor | None = None,
+        *,
+        state: Path | None = None,
+        named: bool = False,
     ) -> Session:
         """Open a session's folder below `store` (0700), making it if it is missing. `state`: the folder that `store` is kept
-        in, which is closed to others too: who can write to it could put another `store` in the place of this.
+        in, which is closed to others too: who can write to it could put another `store` in the place of this. `named`:
+        the root was named, and is not just where somebody is: a session that lost its own takes it.
 
         Raises:
+            SessionElsewhere: it works in another root.
             SessionError: the name is not one, or the folder cannot be made.
         """
         name = id if id is not None else fresh_id()
@@ -81,7 +89,7 @@ class Session:
                 if each is not None:
                     private_folder(each)
             private_folder(folder, follow=False)
-            _write_meta(folder, name, root)
+            settle(folder, root, named=named)
             return cls(name, root, folder, redactor)
         except OSError as error:
             raise SessionError(
@@ -248,14 +256,3 @@ class Session:
 def fresh_id() -> str:
     """A new session's name: its day and four random hex digits and more, `20261129-1a2b3c`."""
     return f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
-
-
-def _write_meta(folder: Path, name: str, root: str) -> None:
-    """What the log does not say: where the session works. Written once."""
-    path = folder / "session.json"
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        return
-    with open(fd, "wb") as file:
-        file.write(msgspec.json.encode({"id": name, "root": clean(root), "started": time.time(), "version": 1}))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import secrets
+import time
 from pathlib import Path
 
 import msgspec
 
+from pegboard.errors import SessionElsewhere
 from pegboard.events import AnyEvent
+from pegboard.session import records
 from pegboard.session.files import Damage, read_around, read_log
 from pegboard.session.places import NAME
 from pegboard.session.summary import summary
@@ -118,7 +122,37 @@ def works_in(folder: Path, root: str) -> str | None:
     """None where a session works in this root (links resolved); else the root it works in, "" where that is not known."""
     meta = _meta(str(folder))
     known = meta.root if meta is not None else None
-    return None if known is not None and _real(known) == _real(root) else known or ""
+    return None if known and _real(known) == _real(root) else known or ""
+
+
+def settle(folder: Path, root: str, *, named: bool) -> None:
+    """See to it that a session that is to be used works in this root, and write down where one works that is new, or
+    whose facts are lost. Where it worked is not guessed while there is something to undo there: `named` says that this
+    is the one that is meant.
+
+    Raises:
+        SessionElsewhere: it works in another root, or in one that is not known.
+        OSError: its facts cannot be written.
+    """
+    other = works_in(folder, root)
+    if other == "" and (named or records.newest(str(folder)) is None):
+        _write_meta(folder, root)
+        other = works_in(folder, root)  # another process may have been first
+    if other is not None:
+        raise SessionElsewhere(elsewhere(folder.name, other, root))
+
+
+def elsewhere(session: str, root: str, here: str) -> str:
+    """That a session works in another root ("": in one that is not known) than this, and what to do."""
+    another = "use another session (--session NAME)"
+    if not root:
+        where, advice = "in a folder that is not known any more", f"Name that folder with --path FOLDER, or {another}"
+    elif os.path.isdir(root):
+        where, advice = f"in {root}", f"Say --path FOLDER for that folder, or {another}"
+    else:
+        where = f"in {root}, which is not there now"
+        advice = f"To go on, {another}; or, if that folder was moved, put a link to it in its old place"
+    return f"session {session} worked {where}; this is {here}. Nothing was done. {advice}."
 
 
 def folders(store: Path) -> list[str]:
@@ -167,6 +201,24 @@ def _meta(folder: str) -> _Meta | None:
         return _Meta()
     finally:
         os.close(fd)
+
+
+def _write_meta(folder: Path, root: str) -> None:
+    """What the log does not say: where a session works. Wholly or not at all, whatever becomes of the disk or of us, and
+    not over what another process has just written."""
+    path, part = folder / META, folder / f"{META}.{secrets.token_hex(4)}.part"
+    facts = {"id": folder.name, "root": clean(root), "started": time.time(), "version": 1}
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(facts))
+        try:
+            os.link(part, path)
+        except OSError:  # there is one; or the file system has no hard links
+            meta = _meta(str(folder))
+            if meta is None or not meta.root:
+                os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _real(root: str) -> str:

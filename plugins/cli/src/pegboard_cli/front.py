@@ -239,7 +239,7 @@ def chosen(board: Board, wishes: Wishes) -> str | None:
     if last is None:
         raise ConfigError(
             f"no session of {board.root} to continue; nothing was started. Leave out --continue to begin one, "
-            "or name one of another folder with --session (see pegboard sessions list)."
+            "or go on with one of another folder there (--path; pegboard sessions list names those there are)."
         )
     return last
 

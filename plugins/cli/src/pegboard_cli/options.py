@@ -58,7 +58,10 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show log lines, and where 
 Session = Annotated[
     str | None,
     typer.Option(
-        "--session", metavar="ID", callback=session_name, help="Continue this session; it is made if it is missing."
+        "--session",
+        metavar="ID",
+        callback=session_name,
+        help="Continue this session of the folder; it is made if missing.",
     ),
 ]
 
@@ -184,7 +187,7 @@ def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
         logging.basicConfig(level=logging.DEBUG, handlers=[told])
     elif sys.stderr.isatty():
         _tell_of_waits()
-    from pegboard.errors import ConfigError, PegboardError
+    from pegboard.errors import ConfigError, PegboardError, SessionElsewhere
 
     started()
     try:
@@ -197,5 +200,5 @@ def finish(work: Coroutine[Any, Any, int], *, debug: bool = False) -> NoReturn:
 
             typer.echo(spelled(redactor.text(format_exc())), err=True, nl=False)
         typer.echo(f"pegboard: {spelled(str(error))}", err=True)
-        code = 2 if isinstance(error, ConfigError) else 1
+        code = 2 if isinstance(error, (ConfigError, SessionElsewhere)) else 1
     raise typer.Exit(code)

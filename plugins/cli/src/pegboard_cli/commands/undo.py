@@ -67,9 +67,8 @@ def undo(
 
 
 async def _list(session: str | None, path: str | None, without: list[str], *, json: bool) -> int:
-    from pegboard.session.store import readable_events, works_in
+    from pegboard.session.store import elsewhere, readable_events, works_in
     from pegboard.undoable import Source, listed, sources
-    from pegboard.undoing import elsewhere
 
     from pegboard_cli.styles import columns
     from pegboard_cli.undo_lines import list_lines
@@ -80,7 +79,8 @@ async def _list(session: str | None, path: str | None, without: list[str], *, js
             return 2
         if session is not None:
             folder = store / session
-            if (other := works_in(folder, board.root)) is not None:
+            other = works_in(folder, board.root)
+            if other or (other is not None and path is None):  # one that lost its root takes the one that is named
                 typer.echo(f"pegboard: {spelled(elsewhere(session, other, board.root))}", err=True)
                 return 2
             logs: list[Source] = [(folder, readable_events(folder)[0])]
