@@ -384,9 +384,7 @@ def test_a_session_of_another_root_is_refused(board: TestBoard, root: Path, tmp_
     other = tmp_path / "other"
     other.mkdir()
     (other / "a.txt").write_text("1")
-    with pytest.raises(
-        UndoError, match=r"session s1 worked in .*root; this is .*other. Nothing was changed. Say --path"
-    ):
+    with pytest.raises(UndoError, match=r"session s1 worked in .*root; this is .*other. Nothing was done. Say --path"):
         asyncio.run(Undoing(board.session, Workspace(str(other)), None).undo())
     assert (other / "a.txt").read_text() == "1"
 

@@ -21,7 +21,7 @@ from pegboard.kit.undo import View, all_or_none, undo_all
 from pegboard.kit.writer import Writer
 from pegboard.session import records
 from pegboard.session.deeds import Deed, Deeds
-from pegboard.session.store import works_in
+from pegboard.session.store import elsewhere, works_in
 from pegboard.undoable import Entry, listed
 
 if TYPE_CHECKING:
@@ -125,12 +125,6 @@ class Undoing:
         if other is not None:
             raise UndoError(elsewhere(folder.name, other, self._workspace.root), reason="root")
         return folder
-
-
-def elsewhere(session: str, root: str, here: str) -> str:
-    """That a session worked in another root, and what to do."""
-    where = f"in {root}" if root else "in a folder that is not known"
-    return f"session {session} worked {where}; this is {here}. Nothing was changed. Say --path FOLDER for that folder."
 
 
 def chosen(entries: Iterable[Entry], call: str | None) -> Entry:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from pegboard import port
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded, Undone
-from pegboard.wire import clean
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE
@@ -124,8 +123,6 @@ class Chat:
                 meant = slash.session_meant(board, command.rest, self.talk.front.session.id)
                 await self._open(meant.id)
                 self._show_where()
-                if meant.root not in (None, clean(board.root)):
-                    self.talk.front.tell(f"that session worked in {meant.root}; this is {board.root}")
             case "undo" if command.rest == "list":
                 entries = board.undoing(self.talk.front.session).entries()
                 self._print(list_lines(entries, width=width, sessions=False))
