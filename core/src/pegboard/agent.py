@@ -13,7 +13,6 @@ from pegboard import events, port
 from pegboard.asking import Loop
 from pegboard.calls import Call, Caller, Record
 from pegboard.config.schema import LimitSettings
-from pegboard.context import Lasts
 from pegboard.errors import PegboardError
 from pegboard.events import AnyEvent, TurnEnded
 from pegboard.fitting import Fitting
@@ -41,13 +40,11 @@ class Agent:
         sets: list[str],
         not_loaded: list[str],
         limits: LimitSettings | None = None,
-        lasts: Lasts = "session",
     ) -> None:
         self.session = session
         self.model = model
         self.banner = provider.banner
         self._road = road
-        road.runner.lasts = lasts
         self._provider = provider
         self._loop = Loop(
             session=session,

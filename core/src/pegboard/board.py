@@ -35,7 +35,7 @@ from pegboard.rendering import Renderers
 from pegboard.road import Road
 from pegboard.running import Runner
 from pegboard.session import Session
-from pegboard.session.presence import Presence
+from pegboard.session.presence import join
 from pegboard.session.redaction import Redactor, redactor_of
 from pegboard.tooling import Tool
 
@@ -183,7 +183,7 @@ class Board:
         fragments = [(owner, one) for owner, one in self._named("pegboard_prompt") if isinstance(one, Fragment)]
         agent = Agent(
             session=session,
-            road=self.road(session, answers=answers, cautious=provider.cautious),
+            road=self.road(session, answers=answers, cautious=provider.cautious, lasts=lasts),
             provider=provider,
             model=name,
             system=system_prompt(self.workspace, self.config, fragments),
@@ -191,15 +191,17 @@ class Board:
             sets=self.set_names,
             not_loaded=[failure.entry.name for failure in self.failures],
             limits=self.config.limits,
-            lasts=lasts,
         )
         if choice.why:
             agent.banner += f" · {choice.why}"
         self._agents.append(agent)
-        self._join(session)
+        if session.folder is not None and self.state is not None:
+            self.notes += join(session, self.state, self.root)
         return agent
 
-    def road(self, session: Session, *, answers: Answers = "headless", cautious: bool = False) -> Road:
+    def road(
+        self, session: Session, *, answers: Answers = "headless", cautious: bool = False, lasts: Lasts = "call"
+    ) -> Road:
         """The road of one session; observers are told of what comes down it."""
         self._seat_observers(session)
         desk = Desk(session, answers, self._named("pegboard_approvers"))
@@ -211,6 +213,7 @@ class Board:
             desk=desk,
             settings={plugin.entry.name: plugin.settings for plugin in self._plugged.plugins},
             locks=lock_folder(self.state),
+            lasts=lasts,
         )
         self._runners.append(runner)
         return Road(
@@ -286,18 +289,6 @@ class Board:
         ]
         session.observers += seats
         self._observers += seats
-
-    def _join(self, session: Session) -> None:
-        """Be seen by other agents in this folder, and tell of those that are there."""
-        if session.folder is None or self.state is None:
-            return
-        try:
-            company = Presence(self.state, self.root, session.id)
-        except OSError as error:
-            self.notes.append(f"other agents in this folder cannot be looked for ({error.strerror})")
-            return
-        session.keep_company(company)
-        self.notes += company.news()
 
     def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
         return [(plugin, one) for plugin, given in self._plugged.contributed(hook) for one in given]

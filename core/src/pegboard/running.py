@@ -101,6 +101,7 @@ class Runner:
         locks: Path | None,
         launcher: Launcher | None = None,
         environ: Mapping[str, str] | None = None,
+        lasts: Lasts = "call",
     ) -> None:
         self.workspace = workspace
         self.config = config
@@ -113,7 +114,7 @@ class Runner:
         self.caps = Caps.of(config.output)
         self.job_settings = next((given for given in settings.values() if isinstance(given, JobSettings)), None)
         self._jobs: Jobs | None = None
-        self.lasts: Lasts = "call"
+        self.lasts = lasts
         self.stuck: set[str] = set()
         self._pool: ThreadPoolExecutor | None = None
 

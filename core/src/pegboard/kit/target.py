@@ -144,6 +144,16 @@ class Target:
         self._place = self._where()
         self._inside()
 
+    @contextmanager
+    def folders(self) -> Iterator[None]:
+        """With the missing parents, which are unmade if what follows fails."""
+        try:
+            self.make_folders()
+            yield
+        except BaseException:
+            self.unmake_folders()
+            raise
+
     def made_places(self) -> list[str]:
         """The folders that were made, outermost first."""
         base = "" if self._folder_at == "." else self._folder_at + "/"
@@ -178,6 +188,17 @@ def link_place(workspace: Workspace, path: str) -> Place | None:
             return Place(target.at, outside=target.at.startswith("/")) if target.is_link else None
     except DoorError:
         return None
+
+
+def as_shown(workspace: Workspace, at: str, shown: Opened) -> bool:
+    """Whether a file is as a preview saw it, by its stamp or else its content."""
+    try:
+        with workspace.open(at) as opened:
+            return shown.stamp is not None and (opened.stamp == shown.stamp or opened.digest() == shown.digest)
+    except DoorError as error:
+        if error.reason != "missing":
+            raise
+        return shown.stamp is None
 
 
 @contextmanager

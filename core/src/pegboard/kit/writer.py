@@ -26,7 +26,7 @@ from pegboard.kit.refusals import changed_error, meanwhile_error, write_error
 from pegboard.kit.seen import Seen
 from pegboard.kit.settings import EditSettings
 from pegboard.kit.siblings import Siblings
-from pegboard.kit.target import Target, target_of
+from pegboard.kit.target import Target, as_shown, target_of
 from pegboard.kit.workspace import Workspace
 
 
@@ -132,7 +132,7 @@ class Writer:
                 raise DoorError(text, reason="exists", path=target.at)
             old = self._content(source)
             new = old if data is None else data
-            with self._parents(target):
+            with target.folders():
                 after, note = self._place_moved(source, target, data)
             diff = msgspec.structs.replace(diff_of(old, new, source.at), change="moved", to=target.at)
             change = Change(
@@ -169,7 +169,7 @@ class Writer:
     def restore_link(self, path: str, link: str, *, escaped: bool = False) -> Change:
         """Make a link that was deleted again."""
         with self._target(path, escaped=escaped) as target:
-            with self._parents(target):
+            with target.folders():
                 self._last_look(target)
                 os.symlink(link, target.name, dir_fd=target.folder)
             return self._done(Change(path=target.at, change="created", link=link, folders=target.made_places()))
@@ -199,14 +199,7 @@ class Writer:
     def check_shown(self) -> None:
         """Raise DoorError (changed) unless every file that was shown to the person is as it was shown."""
         for at, shown in self._expect.items():
-            try:
-                with self._workspace.open(at) as opened:
-                    same = shown.stamp is not None and (opened.stamp == shown.stamp or opened.digest() == shown.digest)
-            except DoorError as error:
-                if error.reason != "missing":
-                    raise
-                same = shown.stamp is None
-            if not same:
+            if not as_shown(self._workspace, at, shown):
                 raise changed_error(at)
         self._alive()
 
@@ -241,16 +234,6 @@ class Writer:
             target.check_unchanged()
         self._alive()
 
-    @contextmanager
-    def _parents(self, target: Target) -> Iterator[None]:
-        """The target's folder, made if need be, and unmade if what follows fails."""
-        try:
-            target.make_folders()
-            yield
-        except BaseException:
-            target.unmake_folders()
-            raise
-
     def _create(
         self,
         target: Target,
@@ -258,7 +241,7 @@ class Writer:
         nature: Nature | None = None,
         learn: Callable[[str, Stamp, bytes], knowledge.Learn] = knowledge.written,
     ) -> Change:
-        with self._parents(target), Beside(target.folder, nature) as beside:
+        with target.folders(), Beside(target.folder, nature) as beside:
             beside.write(data)
             self._last_look(target)
             after = beside.create(target.name)

@@ -11,11 +11,14 @@ import os
 import secrets
 import time
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from pegboard.session.places import private_folder, same_file
+
+if TYPE_CHECKING:
+    from pegboard.session.session import Session
 
 try:
     import fcntl
@@ -98,6 +101,16 @@ class Presence:
             return None
         finally:
             os.close(fd)
+
+
+def join(session: Session, state: Path, root: str) -> list[str]:
+    """Be seen by other agents in a folder while a session is open, and be told of them: a line for each that is there."""
+    try:
+        company = Presence(state, root, session.id)
+    except OSError as error:
+        return [f"other agents in this folder cannot be looked for ({error.strerror})"]
+    session.keep_company(company)
+    return company.news()
 
 
 def is_open(session: Path) -> bool:

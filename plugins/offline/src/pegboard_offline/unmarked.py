@@ -35,8 +35,8 @@ def text(tool: Profile, slot: Slot, example: str, reading: Reading, start: int, 
         return listed
     given = reading.text[start:end].strip()
     before, _, after = example.partition("{" + slot.name + "}")
-    lead = re.findall(r"[a-z][\w'-]*", re.sub(r"\{\w+\}", " ", before).lower())
-    said = lead + re.findall(r"[a-z][\w'-]*", re.sub(r"\{\w+\}", " ", after).lower())
+    lead = _words(before)
+    said = lead + _words(after)
     cue = lead[-1] if lead else ""
     changes = tool.offer.effect != "read_only"
     if not given or (not changes and tool.of_commits):  # a revision is told by its form, not by where it stands
@@ -70,7 +70,7 @@ def names_only(tool: Profile, slot: Slot, example: str, inside: list[Entity], gi
         return AN_ADDRESS
     if [e.text for e in inside] != [given.strip()]:
         return ""
-    cue = (re.findall(r"[a-z][\w'-]*", example.partition("{" + slot.name + "}")[0].lower()) or [""])[-1]
+    cue = (_words(example.partition("{" + slot.name + "}")[0]) or [""])[-1]
     return OF_A_FILE if inside[0].kind == "file" and not slot.many and cue not in _NAMES | _ARGUMENTS else ""
 
 
@@ -103,13 +103,18 @@ def quoted(reading: Reading, start: int, end: int) -> list[str]:
 
 def path(tool: Profile, slot: Slot, example: str, given: str) -> bool:
     """Whether one word can only be the name of a file, of which the workspace knows nothing: "git add f"."""
-    said = re.findall(r"[a-z][\w'-]*", re.sub(r"\{\w+\}", " ", example).lower())
+    said = _words(example)
     return slot.required and tool.offer.effect != "read_only" and len(said) > 1 and _is_name(given, "")
 
 
 def everything(given: str) -> bool:
     """Whether a part of a request says "everything", where an example has a switch: "commit {all} as ..."."""
     return _EVERYTHING.fullmatch(given.strip()) is not None
+
+
+def _words(part: str) -> list[str]:
+    """The words of an example's part, without its slots."""
+    return re.findall(r"[a-z][\w'-]*", re.sub(r"\{\w+\}", " ", part).lower())
 
 
 def _is_name(word: str, cue: str) -> bool:
