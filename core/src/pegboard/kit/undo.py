@@ -49,9 +49,8 @@ def undo(workspace: Workspace, writer: Writer, change: Change) -> Change:
         case "moved":
             assert change.to is not None
             _, old, stamp = _as_written(workspace, change.to, change)
-            if (
-                _content(workspace, change.path)[0] == old
-            ):  # a process was killed between making this name and dropping that
+            # Both names are there where a process was killed between making the one and dropping the other.
+            if _content(workspace, change.path)[0] == old:
                 undone = writer.remove(change.to, before=stamp)
             else:
                 data = old if change.spans else None
