@@ -189,11 +189,11 @@ def test_other_keys_of_tools_are_switches(place: Place) -> None:
 
 
 def test_an_unknown_name_is_told_with_the_nearest_and_starts_all_the_same(place: Place) -> None:
-    text = "modle = 'x/y'\n[serach]\nmax_hits = 1\n[search]\nmax_hit = 2\n[zzzzz]\na = 1\n[ui]\nctrlc = 'turn'\n"
+    text = "modl = 'x/y'\n[serach]\nmax_hits = 1\n[search]\nmax_hit = 2\n[zzzzz]\na = 1\n[ui]\nctrlc = 'turn'\n"
     loaded = place.load(text)
     assert loaded.config == Config(tables={"serach": {"max_hits": 1}, "zzzzz": {"a": 1}})
     notes = "\n".join(loaded.notes)
-    assert "config.toml:1: unknown setting 'modle' is ignored; did you mean model?" in notes
+    assert "config.toml:1: unknown setting 'modl' is ignored; did you mean model?" in notes
     assert "config.toml:2: unknown table 'serach' is ignored; did you mean search?" in notes
     assert "config.toml:5: unknown setting 'search.max_hit' is ignored; did you mean max_hits?" in notes
     assert re.search(r"config.toml:6: unknown table 'zzzzz' is ignored$", notes, re.MULTILINE)

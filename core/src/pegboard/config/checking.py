@@ -127,9 +127,6 @@ def unknown(said: Said, entries: frozenset[str]) -> list[str]:
         for key in value if known and isinstance(value, dict) else ():
             if key not in known:
                 tell((name, key), "setting", known)
-        if name == "hooks" and value:
-            place = f"{said.file}:{said.line((name,))}: " if said.file else ""
-            notes.append(f"{place}hooks have no effect yet: none of them is run, so none of them refuses anything")
     return notes
 
 

@@ -77,9 +77,6 @@ class ToolsSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = {}
 
 
-_UNREAD = {"effect": "no effect yet: the rules on command lines that read it come with a later version"}
-
-
 class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`[tool_permission]`: what a call gets, by permission key. The `bash_*` keys rule command lines."""
 
@@ -89,37 +86,114 @@ class PermissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = {}
     bash_allow: Annotated[
         list[str],
-        Meta(description="Commands that run unasked: every command of a parsed line must match one.", extra=_UNREAD),
+        Meta(description="Commands that run unasked: every command of a parsed line must begin with the words of one."),
     ] = []
     bash_read_only: Annotated[
         Literal["allow", "ask"],
-        Meta(description="What commands that only read get.", extra={"tightens": ("allow", "ask"), **_UNREAD}),
+        Meta(description="What commands that only read get.", extra={"tightens": ("allow", "ask")}),
     ] = "allow"
     bash_multiline: Annotated[
         Literal["parse", "reject"],
         Meta(
             description="Whether a command of several lines is judged like any other or refused.",
-            extra={"tightens": ("parse", "reject"), **_UNREAD},
+            extra={"tightens": ("parse", "reject")},
         ),
     ] = "parse"
     bash_max_chars: Annotated[
         int,
-        Meta(
-            ge=0, description="The longest command line that may run unasked.", extra={"tightens": "lower", **_UNREAD}
-        ),
+        Meta(ge=0, description="The longest command line that may run unasked.", extra={"tightens": "lower"}),
     ] = 10_000
     bash_max_commands: Annotated[
         int,
         Meta(
             ge=0,
             description="The most commands in one line that may run unasked.",
-            extra={"tightens": "lower", **_UNREAD},
+            extra={"tightens": "lower"},
         ),
     ] = 50
     bash_allow_env: Annotated[
         list[str],
-        Meta(description="Environment variables that a command may set for itself unasked.", extra=_UNREAD),
+        Meta(description="Environment variables that a command may set for itself unasked."),
     ] = []
+
+
+class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One of `[[permission.rules]]`: what calls get that fit all that it names."""
+
+    action: Action
+    tool: Annotated[str | None, Meta(description="Tools: a name, `set:tool`, a set, a glob. Left out: any.")] = None
+    key: Annotated[str | None, Meta(description="A permission key: `edit`, `bash`. Left out: any.")] = None
+    path: Annotated[
+        str | list[str] | None, Meta(description="Paths, as in an ignore file: `src/**`, `*.md`, `/docs/`.")
+    ] = None
+    host: Annotated[str | list[str] | None, Meta(description="Hosts: `example.org`, `*.example.org`.")] = None
+    command: Annotated[
+        str | list[str] | None,
+        Meta(description="The words that a command begins with: `uv run pytest`; a word `*` stands for any one."),
+    ] = None
+    sends: Annotated[bool | None, Meta(description="Only what sends data (true), or only what does not (false).")] = (
+        None
+    )
+    sandbox: Annotated[
+        bool, Meta(description="Beside allow: only inside the sandbox; where there is none, the call is asked about.")
+    ] = False
+    project: Annotated[str | None, Meta(description="A folder: the rule holds where it is the workspace root.")] = None
+
+
+class RulesSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[permission]`: rules of your own, as lists of tools or one by one."""
+
+    allow: Annotated[list[str], Meta(description="Tools whose calls run unasked: names, `set:tool`, sets, globs.")] = []
+    ask: Annotated[list[str], Meta(description="Tools whose calls are asked about.", extra={"tightens": True})] = []
+    deny: Annotated[list[str], Meta(description="Tools that are never run.", extra={"tightens": True})] = []
+    dangerous_default_deny: Annotated[
+        list[str],
+        Meta(
+            description="Tools that are not run unless allow, ask or a rule of yours names them more closely.",
+            extra={"tightens": True},
+        ),
+    ] = []
+    rules: Annotated[list[RuleSettings], Meta(description="`[[permission.rules]]`, one by one.")] = []
+
+
+class ModeTools(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[modes.NAME.tools]`."""
+
+    allow: list[str] = []
+    deny: list[str] = []
+
+
+class ModeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[modes.NAME]`: what changes while the mode is on; all that it leaves out stays as it is."""
+
+    description: str = ""
+    tool_permission: dict[str, Action] = {}
+    tools: ModeTools = ModeTools()
+    permission: RulesSettings = RulesSettings()
+
+
+class ConcurrencySettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`[concurrency]`: how many of a kind go on at the same time; 1: one after the other."""
+
+    tool_calls: Annotated[
+        int, Meta(ge=1, le=64, description="Calls of one reply that overlap.", extra={"tightens": "lower"})
+    ] = 8
+    delegations: Annotated[int, Meta(ge=1, le=64, description="Delegated agents.", extra={"tightens": "lower"})] = 8
+    mcp_connections: Annotated[
+        int, Meta(ge=1, le=64, description="MCP servers that are being connected to.", extra={"tightens": "lower"})
+    ] = 8
+    lsp_requests: Annotated[
+        int, Meta(ge=1, le=64, description="Requests to language servers.", extra={"tightens": "lower"})
+    ] = 4
+
+
+class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One of `[[hooks]]`: a command that is run before or after calls of the tools it matches."""
+
+    event: Annotated[Literal["pre_tool", "post_tool"], Meta(description="Before a call runs, or after it.")]
+    command: Annotated[list[str], Meta(min_length=1, description="The program and its arguments.")]
+    match: Annotated[str, Meta(description="Tools: a name, `set:tool`, a set, a glob.")] = "*"
+    timeout: Annotated[float, Meta(gt=0, description="Seconds.")] = 60.0
 
 
 class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -238,15 +312,19 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     output: OutputSettings = OutputSettings()
     shell: ShellSettings = ShellSettings()
     approval: ApprovalSettings = ApprovalSettings()
+    permission: RulesSettings = RulesSettings()
+    mode: Annotated[str | None, Meta(description="The mode that a session begins in: `plan`, or one of yours.")] = None
+    modes: Annotated[dict[str, ModeSettings], Meta(description="`[modes.NAME]`: modes of your own.")] = {}
+    concurrency: ConcurrencySettings = ConcurrencySettings()
+    launcher: Annotated[
+        str | None,
+        Meta(description="The plugin that programs are confined by. Left out: `sandbox`, where it is installed."),
+    ] = None
     limits: LimitSettings = LimitSettings()
     sessions: SessionSettings = SessionSettings()
     ui: UISettings = UISettings()
     hooks: Annotated[
-        list[dict[str, Any]],
-        Meta(
-            description="`[[hooks]]`: commands that are run before and after calls.",
-            extra={"effect": "no effect yet: no hook is run; this comes with a later version"},
-        ),
+        list[HookSettings], Meta(description="`[[hooks]]`: commands that are run before and after calls.")
     ] = []
     tables: dict[str, dict[str, Any]] = {}
 
@@ -258,7 +336,9 @@ def known_keys() -> list[str]:
     for name in Config.__struct_fields__:
         value = getattr(shipped, name)
         if isinstance(value, msgspec.Struct):
-            keys += [f"{name}.{inner}" for inner in value.__struct_fields__ if inner not in ("switches", "actions")]
-        elif name not in ("tables", "providers", "hooks"):
+            keys += [
+                f"{name}.{inner}" for inner in value.__struct_fields__ if inner not in ("switches", "actions", "rules")
+            ]
+        elif name not in ("tables", "providers", "hooks", "modes"):
             keys.append(name)
     return keys + [f"tool_permission.{key}" for key in DEFAULT_PERMISSION]

@@ -16,10 +16,13 @@ import msgspec
 from pegboard.errors import ToolError
 
 Stream: TypeAlias = Literal["stdout", "stderr"]
+View: TypeAlias = Literal["open", "workspace", "read_only"]
+"""What a program may change: whatever the person may; the workspace and a private tmp (`workspace`); nothing."""
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child.
+    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child;
+    `view` is what it is to be confined to, `root` the workspace, `hidden` further places that a confined one must not see.
 
     Raises:
         ToolError: `argv` names no program.
@@ -29,6 +32,9 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     env: Mapping[str, str] | None = None
     pass_fds: tuple[int, ...] = ()
+    view: View = "open"
+    root: str | None = None
+    hidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.argv or not self.argv[0]:
