@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegboard.config.published import Key, tables
+from pegboard.config.published import Key, listed, tables
 from reference_pages import header, row, settle, value
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
@@ -20,7 +20,7 @@ FIRST = "Before any table"
 
 def reference() -> str:
     """The tables of every key, as Markdown."""
-    return "\n".join(line for table, about, keys in tables() for line in section(table, about, keys))
+    return "\n".join(line for table, about, keys in (*tables(), *listed()) for line in section(table, about, keys))
 
 
 def section(table: str, about: str, keys: list[Key]) -> Iterator[str]:

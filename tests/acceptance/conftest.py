@@ -11,12 +11,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
+from warm import Warm
 
 STRANGER = Path(__file__).parent / "stranger"
 PROGRAM = Path(sys.executable).with_name("pegboard")
@@ -63,12 +65,16 @@ class Cli:
     root: Path
     home: Path
     environ: dict[str, str]
+    warm: Warm
 
     def __call__(self, *args: str, stdin: str | bytes = "", **environ: str) -> Done:
+        """A run that has ended. Its start is the warm process's, unless the variables given are read by the start itself."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        ran = subprocess.run(
-            [PROGRAM, *args], cwd=self.root, env=self.environ | environ, input=data, capture_output=True, timeout=60
-        )
+        command, env = [PROGRAM, *args], self.environ | environ
+        if self.warm.fits(env):
+            ran = self.warm.run(command, cwd=self.root, env=env, data=data)
+        else:
+            ran = subprocess.run(command, cwd=self.root, env=env, input=data, capture_output=True, timeout=60)
         return Done(ran.returncode, ran.stdout.decode("utf-8"), ran.stderr.decode("utf-8"))
 
     def start(self, *args: str, **environ: str) -> subprocess.Popen[str]:
@@ -116,6 +122,14 @@ class Cli:
 
 
 @pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """The command line without its start."""
+    process = Warm()
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="session")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A folder in which the stranger's plugin is installed, and what is kept of a first look at it."""
     site, state = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("state")
@@ -130,7 +144,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path]) -> Cli:
+def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path], warm: Warm) -> Cli:
     """The command line in an empty workspace, with the stranger's plugin installed, known, and its provider chosen."""
     site, root = tmp_path / "site", tmp_path / "root"
     shutil.copytree(stranger[0], site, ignore=shutil.ignore_patterns("__pycache__"))
@@ -145,4 +159,4 @@ def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path]) -> Cli:
     environ = dict(os.environ) | {"PYTHONPATH": str(site), "PEGBOARD_MODEL": "script", "LC_ALL": "C.UTF-8"}
     for name in ("NO_COLOR", "COLUMNS", "LINES"):  # a runner of tests may have set them
         environ.pop(name, None)
-    return Cli(root, home, environ)
+    return Cli(root, home, environ, warm)

@@ -39,7 +39,7 @@ def asks(name: str, **arguments: Any) -> dict[str, Any]:
 def test_a_prompt_shows_the_call_the_file_its_diff_and_the_keys(cli: Any) -> None:
     cli.script(asks("poke", path="a.py", text="new one\nnew two"), HELLO)
     child = cli.terminal("run", "go")
-    child.expect(r"Allow\? \[y\]es once / \[a\]lways for this session / \[N\]o")
+    child.expect(r"Allow\? \[y\]es once / \[a\]lways / \[e\]dit / \[N\]o")
     before = child.before
     child.sendline("n")
     assert ended(child) == 0
@@ -73,7 +73,7 @@ def test_the_key_argument_stands_in_the_prompt_too(cli: Any) -> None:
 
 @pytest.mark.row("S-006")
 def test_yes_is_for_once(cli: Any) -> None:
-    cli.script({"calls": [["poke", {"path": "a", "text": "1"}], ["poke", {"path": "b", "text": "2"}]]}, HELLO)
+    cli.script(asks("poke", path="a", text="1"), asks("poke", path="b", text="2"), HELLO)
     child = cli.terminal("run", "go")
     child.expect(QUESTION)
     child.sendline("y")
@@ -102,7 +102,7 @@ def test_only_a_yes_allows(cli: Any, typed: str) -> None:
     child.expect(QUESTION)
     child.send(typed if typed == "\x04" else f"{typed}\n")
     if typed == "maybe":
-        child.expect("answer y, a or n")
+        child.expect("answer y, a, e or n")
         child.expect(QUESTION)
         child.sendline("")
     assert ended(child) == 0

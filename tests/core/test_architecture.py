@@ -72,7 +72,15 @@ def test_every_way_to_call_a_tool_is_the_roads_travel() -> None:
         for called, _ in calls(tree)
         if called.endswith((".travel", "again"))
     }
-    assert {name for name, _ in travels} == {"agent.py", "turn.py", "board.py", "contexts.py"}
+    assert {name for name, _ in travels} == {"agent.py", "board.py", "contexts.py"}
+    stages = {
+        name
+        for name, tree in TREES.items()
+        for called, _ in calls(tree)
+        if (called.endswith((".prepare", ".perform")) and "oad." in called)
+        or called in ("self.prepare", "self.perform")
+    }
+    assert stages == {"road.py", "dispatch.py"}  # the calls of a reply, side by side
     roads = {name for name, tree in TREES.items() for called, _ in calls(tree) if called == "Road"}
     assert roads == {"board.py"}
 
@@ -159,11 +167,13 @@ PLACES = {
     "plugins/child.py": "plugins",
     "plugins/loaded.py": "plugins",
     "plugins/loading.py": "plugins",
+    "plugins/project_files.py": "plugins",
     "plugins/stamps.py": "plugins",
     "policy/policy.py": "tools",
     "providers.py": "plugins",
     "rendering.py": "plugins",
-    "road.py": "tools plugins",
+    "rewriting.py": "plugins",
+    "road.py": "tools",
     "running.py": "tools",
     "selection.py": "plugins",
     "turn.py": "plugins",

@@ -272,12 +272,74 @@ def test_the_environment_can_set_the_table_of_an_installed_plugin(place: Place) 
     assert loaded.notes == [] and loaded.origin("guard.protected: b/").layer == "environment"
 
 
-def test_hooks_are_known_and_told_to_have_no_effect(place: Place) -> None:
-    loaded = place.load("# x\n[[hooks]]\nevent = 'pre_tool'\n[[hooks]]\nevent = 'post_tool'\n")
-    assert loaded.config.hooks == [{"event": "pre_tool"}, {"event": "post_tool"}]
-    assert loaded.notes == [
-        f"{place.file}:2: hooks have no effect yet: none of them is run, so none of them refuses anything"
-    ]
+LISTED = """\
+[[hooks]]
+event = "pre_tool"
+command = ["true"]
+[[permission.rules]]
+action = "deny"
+tool = "git:*"
+
+[[permission.rules]]
+action = "allow"
+path = ["src/**", "!src/x"]
+[modes.mine.permission]
+rules = [
+    {action = "ask"},
+    {action = "deny", host = "example.org"},
+]
+"""
+
+
+def test_lists_of_tables_are_read_and_each_table_has_its_line(place: Place) -> None:
+    loaded = place.load(LISTED)
+    assert loaded.notes == []
+    assert [hook.command for hook in loaded.config.hooks] == [["true"]]
+    assert [rule.action for rule in loaded.config.permission.rules] == ["deny", "allow"]
+    assert loaded.config.permission.rules[1].path == ["src/**", "!src/x"]
+    lines = {".".join(one.key): [item and item.line for item in one.items] for one in loaded.stated}
+    assert lines == {"hooks": [1], "permission.rules": [4, 8], "modes.mine.permission.rules": [13, 14]}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (
+            "[[permission.rules]]\naction = 'deny'\n[[permission.rules]]\naction = 'dny'\n",
+            3,
+            "expected allow, ask, deny",
+        ),
+        ("[permission]\nrules = [\n  {action = 'deny'},\n  {acton = 'deny'},\n]\n", 4, "did you mean action?"),
+        ("\n[[permission.rules]]\naction = 'deny'\npth = 'x'\n", 2, "did you mean path?"),
+        ("[permission]\ndney = ['bash']\n", 1, "did you mean deny?"),
+        ("[permission]\ndeny = 'bash'\n", 2, "permission.deny: Expected `array`"),
+        ("[modes.x]\n\ntool_permission = { edit = 'no' }\n", 3, "modes.x.tool_permission.edit"),
+        ("[[modes.x.permission.rules]]\naction = 'ask'\nhots = 'x'\n", 1, "did you mean host?"),
+        ("[[permission.rules]]\naction = 'deny'\npath = []\n", 1, "is no pattern for path"),
+        ("[[permission.rules]]\naction = 'deny'\npath = '# x'\n", 1, "is no pattern for path"),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = ' '\n", 1, "is no pattern for command"),
+        ("[[permission.rules]]\naction = 'ask'\nsandbox = true\n", 1, "sandbox stands beside"),
+        ("[[hooks]]\nevent = 'pre_tool'\n", 1, "hooks[0]: Object missing required field `command`"),
+    ],
+)
+def test_a_rule_that_cannot_be_read_stops_the_start_with_its_line(
+    place: Place, text: str, line: int, words: str
+) -> None:
+    with pytest.raises(ConfigError, match="nothing was started") as caught:
+        place.load(text)
+    assert (caught.value.file, caught.value.line) == (str(place.file), line)
+    assert words in str(caught.value)
+
+
+@pytest.mark.row("U-050")
+@pytest.mark.parametrize("name", ["tool_calls", "delegations", "mcp_connections", "lsp_requests"])
+def test_how_much_goes_on_at_once_is_1_to_64(place: Place, name: str) -> None:
+    for count in (1, 64):
+        assert getattr(place.load(f"[concurrency]\n{name} = {count}\n").config.concurrency, name) == count
+    for count, wanted in ((0, ">= 1"), (65, "<= 64")):
+        with pytest.raises(ConfigError, match=f"concurrency.{name}: .*{wanted}") as caught:
+            place.load(f"[concurrency]\n{name} = {count}\n")
+        assert caught.value.line == 2
 
 
 def test_a_denied_permission_stays_denied_whatever_a_later_layer_says(place: Place) -> None:

@@ -42,6 +42,8 @@ def test_what_a_project_may_set_is_marked_and_nothing_that_could_widen_is() -> N
         *(f"tools.{key}" for key in ("allow", "deny", "NAME")),
         *(f"limits.{key}" for key in ("max_steps", "max_tokens", "timeout")),
         *(f"edit.{key}" for key in ("require_read", "staleness", "tolerance", "max_bytes")),
+        *(f"permission.{key}" for key in ("ask", "deny", "dangerous_default_deny", "rules")),
+        *(f"concurrency.{key}" for key in ("tool_calls", "delegations", "mcp_connections", "lsp_requests")),
         *("toolSets", "local_models", "paths.outside", "approval.strict", "sessions.redact"),
     }
 
@@ -75,7 +77,8 @@ def accepts(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
     if "$ref" in part:
         return accepts(value, whole["$defs"][part["$ref"].rsplit("/", 1)[-1]], whole)
     known = {"type", "properties", "additionalProperties", "items", "enum", "anyOf", "minimum", "exclusiveMinimum"}
-    assert set(part) <= known | {"$schema", "$defs", "title", "description", "default"}, part
+    known |= {"maximum", "minItems", "required"}
+    assert set(part) <= known | {"$schema", "$defs", "title", "description", "default", "examples"}, part
     if "anyOf" in part:
         return any(accepts(value, one, whole) for one in part["anyOf"])
     if "enum" in part:
@@ -95,6 +98,12 @@ def accepts(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
         return False
     if number and (value < part.get("minimum", value) or value <= part.get("exclusiveMinimum", value - 1)):
         return False
+    if number and value > part.get("maximum", value):
+        return False
+    if isinstance(value, list) and len(value) < part.get("minItems", 0):
+        return False
+    if isinstance(value, dict) and not set(part.get("required", ())) <= set(value):
+        return False
     if isinstance(value, list):
         return all(accepts(one, part.get("items", {}), whole) for one in value)
     if isinstance(value, dict):
@@ -112,7 +121,21 @@ def accepts(value: Any, part: dict[str, Any], whole: dict[str, Any]) -> bool:
     ("values", "good"),
     [
         ({}, True),
-        ({"toolSets": ["git"], "model": "a/b", "hooks": [{"event": "pre_tool"}]}, True),
+        ({"toolSets": ["git"], "model": "a/b", "hooks": [{"event": "pre_tool", "command": ["x"]}]}, True),
+        ({"hooks": [{"event": "pre_tool"}]}, False),
+        ({"hooks": [{"event": "pre_tool", "command": []}]}, False),
+        (
+            {"permission": {"rules": [{"action": "deny", "path": ["a", "b"]}, {"action": "allow", "command": "x"}]}},
+            True,
+        ),
+        ({"permission": {"rules": [{"action": "never"}]}}, False),
+        ({"permission": {"rules": [{"tool": "x"}]}}, False),
+        ({"permission": {"rules": [{"action": "deny", "pth": "x"}]}}, False),
+        ({"permission": {"dney": ["x"]}}, False),
+        ({"modes": {"m": {"tool_permission": {"edit": "allow"}, "tools": {"deny": ["x"]}}}}, True),
+        ({"modes": {"m": {"tool_permissions": {}}}}, False),
+        ({"concurrency": {"tool_calls": 64}}, True),
+        ({"concurrency": {"tool_calls": 65}}, False),
         ({"tools": {"deny": ["a"], "bash": False}}, True),
         ({"tools": {"bash": "no"}}, False),
         ({"tools": {"deny": "a"}}, False),
@@ -134,7 +157,7 @@ def test_the_schema_accepts_what_loads_and_nothing_else(values: dict[str, Any], 
 def test_the_schema_knows_every_table_and_every_default() -> None:
     whole = schema()
     assert set(whole["properties"]) == {name for name in Config.__struct_fields__ if name != "tables"}
-    assert RESERVED - set(whole["properties"]) == {"permission", "modes", "concurrency"}
+    assert set(whole["properties"]) >= RESERVED
     shipped = msgspec.to_builtins(Config())
     del shipped["tables"], shipped["tools"]["switches"], shipped["tool_permission"]["actions"]
     assert accepts(shipped, whole, whole)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pegboard import port
-from pegboard.calls import Answer, Call, Decision
+from pegboard.calls import Answer, Call, Decision, Source
+from pegboard.config.remembering import Home
 from pegboard.desk import Desk
 from pegboard.errors import ToolError
 from pegboard.events import ApprovalAnswered, ApprovalAsked, QuestionAnswered, QuestionAsked
 from pegboard.hooks import Asked
-from pegboard.policy.remembered import Scope
+from pegboard.policy.asked import Where
+from pegboard.policy.remembered import Offer
+from pegboard.policy.rules import Rule
 from pegboard.session import Session
 
 ASKED = Asked(
@@ -37,7 +42,7 @@ def says(answer: Any) -> Any:
 
 
 async def approve(made: Desk) -> Answer:
-    return await made.approve(ASKED, turn=1, lane="root")
+    return (await made.approve(ASKED, turn=1, lane="root")).answer
 
 
 def logged(made: Desk) -> list[Any]:
@@ -90,35 +95,93 @@ async def test_an_answer_that_is_not_plainly_yes_is_no() -> None:
     assert not (await approve(desk("--yes", says(Answer(granted=granted, by="x"))))).granted
 
 
-async def remembered_after(scope: Scope | None, **said: Any) -> tuple[Desk, list[Any]]:
-    made = desk("person")
-    waiting = asyncio.create_task(made.approve(ASKED, turn=1, lane="root", scope=scope))
+def offered(pattern: str | None = None) -> Offer:
+    where = Where(commands=(pattern,)) if pattern else Where(paths=("**",))
+    rule = Rule(
+        action="allow", name="r", layer="remembered", tool="fs:act", key="bash" if pattern else "edit", where=where
+    )
+    texts = (f"{pattern} …" if pattern else "act in the workspace",)
+    return Offer(texts=texts, rules=(rule,), commands=(f"{pattern} -x a",) if pattern else (), lasts=True)
+
+
+async def remembered_after(offer: Offer | None, home: Home | None = None, **said: Any) -> tuple[Desk, list[Any]]:
+    made = Desk(Session("s", "/"), "person", home=home)
+    waiting = asyncio.create_task(made.approve(ASKED, turn=1, lane="root", offer=offer))
     await asyncio.sleep(0)
     (asked,) = logged(made)
-    assert asked.remember == ([scope.text] if scope else []), "it is said before it is answered"
+    assert asked.remember == (list(offer.texts) if offer else []), "it is said before it is answered"
     assert not made.remembered
     made.take(port.Answer(id=asked.id, **said))
-    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(waiting, 5)
     return made, logged(made)
-
-
-SCOPE = Scope(tool="fs:act", kinds=frozenset({"edit"}), text="act in the workspace")
 
 
 @pytest.mark.row("S-007")
 async def test_an_always_is_kept_where_it_was_offered_and_is_a_yes_once_elsewhere() -> None:
-    made, (_, answered) = await remembered_after(SCOPE, granted=True, remember="session")
+    made, (_, answered) = await remembered_after(offered(), granted=True, remember="session")
     assert made.remembered and answered.remember == ["act in the workspace"] and answered.granted
+    assert (answered.scope, answered.source) == ("session", None)
     made, (_, answered) = await remembered_after(None, granted=True, remember="session")
-    assert not made.remembered and answered.remember == [] and answered.granted
+    assert not made.remembered and answered.remember == [] and answered.granted and answered.scope is None
 
 
 @pytest.mark.parametrize(
-    "said", [{"granted": True}, {"granted": False, "remember": "session"}, {"granted": True, "remember": True}]
+    "said",
+    [
+        {"granted": True},
+        {"granted": False, "remember": "session"},
+        {"granted": True, "remember": True},
+        {"granted": True, "remember": "user"},
+        {"granted": True, "remember": "session", "arguments": {"path": "b"}},
+    ],
 )
-async def test_nothing_but_a_yes_for_the_session_is_kept(said: dict[str, Any]) -> None:
-    made, (_, answered) = await remembered_after(SCOPE, **said)
+async def test_nothing_is_kept_but_what_was_offered_with_a_yes_to_that_very_call(said: dict[str, Any]) -> None:
+    made, (_, answered) = await remembered_after(offered(), **said)
     assert not made.remembered and answered.remember == []
+    assert answered.arguments == said.get("arguments")
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+async def test_what_is_to_last_is_written_into_the_users_file_and_stands_at_once(tmp_path: Path, scope: str) -> None:
+    home = Home(file=tmp_path / "sub" / "config.toml", root="/the/root")
+    made, (asked, answered) = await remembered_after(offered("uv run pytest"), home, granted=True, remember=scope)
+    assert asked.scopes == ["session", "project", "user"] and asked.commands == ["uv run pytest -x a"]
+    (rule,) = tomllib.loads(home.file.read_text())["permission"]["rules"]
+    project = {"project": "/the/root"} if scope == "project" else {}
+    assert rule == {"action": "allow", "tool": "fs:act", "key": "bash", "command": "uv run pytest"} | project
+    assert (answered.scope, answered.source) == (scope, Source(str(home.file), 2))
+    assert [(one.layer, one.source) for one in made.remembered.rules] == [("remembered", answered.source)]
+
+
+async def test_a_file_that_cannot_be_written_is_told_of_and_the_answer_stands_for_the_session(tmp_path: Path) -> None:
+    home = Home(file=tmp_path / "config.toml", root="/")
+    home.file.write_text("not = toml = at all")
+    made, (_, note, answered) = await remembered_after(offered(), home, granted=True, remember="user")
+    assert made.remembered and answered.granted and (answered.scope, answered.source) == ("session", None)
+    assert note.level == "warning" and "this session alone" in note.text and str(home.file) in note.text
+    assert home.file.read_text() == "not = toml = at all"
+
+
+async def test_a_pattern_may_be_edited_and_one_that_does_not_fit_keeps_nothing(tmp_path: Path) -> None:
+    home = Home(file=tmp_path / "config.toml", root="/")
+    said: dict[str, Any] = {"granted": True, "remember": "user"}
+    made, (_, answered) = await remembered_after(offered("uv run pytest"), home, **said, pattern=("uv run pytest -x",))
+    assert answered.remember == ["uv run pytest -x …"]
+    assert [one.where.commands for one in made.remembered.rules if one.where] == [("uv run pytest -x",)]
+    for wrong in [(), ("uv",), ("*",), ("uv run pytest", "rm"), ("uv run ruff",)]:
+        made, (_, note, answered) = await remembered_after(offered("uv run pytest"), home, **said, pattern=wrong)
+        assert answered.granted and answered.remember == [] and not made.remembered and note.level == "warning"
+    assert home.file.read_text().count("[[permission.rules]]") == 1
+
+
+async def test_arguments_that_the_person_edited_come_back_with_a_yes_and_are_on_record() -> None:
+    for granted in (True, False):
+        made = desk("person")
+        waiting = asyncio.create_task(made.approve(ASKED, turn=1, lane="root"))
+        await asyncio.sleep(0)
+        made.take(port.Answer(id=logged(made)[0].id, granted=granted, arguments={"path": "b"}))
+        reply = await asyncio.wait_for(waiting, 1)
+        assert reply.arguments == ({"path": "b"} if granted else None) == logged(made)[-1].arguments
 
 
 async def test_an_approver_answers_before_the_flags_and_the_person() -> None:

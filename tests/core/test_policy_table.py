@@ -13,7 +13,9 @@ import pytest
 from pegboard.board import Board
 from pegboard.calls import Call
 from pegboard.lane import Lane
-from pegboard.policy.remembered import scope_of
+from pegboard.policy import Policy
+from pegboard.policy.remembered import offer_of
+from pegboard.policy.rules import Rule
 from pegboard.road import Road
 from pegboard.trip import placed
 
@@ -77,15 +79,15 @@ def call_of(road: Road, text: str) -> Call:
 
 
 def remember(road: Road, text: str) -> None:
-    """As if a person had answered this call with "always", where that was offered."""
+    """As if a person had answered this call with "always", when nothing but a question stood in its way."""
     call = call_of(road, text)
     tool = road.registry.get(call.name)
     assert tool is not None
     shaped = tool.read(call.arguments)
     touches = placed(tool.touches(shaped.value), road.workspace)
-    scope = scope_of(tool, shaped.body, touches)
-    assert scope is not None
-    road.desk.remembered.keep(scope)
+    offer = offer_of(Policy([Rule(action="ask", name="then")]), tool, call, shaped.body, touches)
+    assert offer is not None
+    road.desk.remembered.keep(offer)
 
 
 @pytest.mark.parametrize("line", LINES, ids=[f"{n}-{line.call}" for n, line in enumerate(LINES, 1)])

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard import Context, port
-from pegboard.calls import Answer, Ask, Record, Touch
-from pegboard.events import ApprovalAnswered, ApprovalAsked, CallFinished, CallStarted
-from pegboard.policy.remembered import Remembered, Scope, host_of, scope_of
+from pegboard.calls import Answer, Ask, Call, Record, Touch
+from pegboard.events import ApprovalAnswered, ApprovalAsked, CallFinished, CallStarted, QuestionAsked
+from pegboard.policy import Policy
+from pegboard.policy.remembered import Remembered, address_of, offer_of
+from pegboard.policy.rules import Rule, ordered
 from pegboard.testing.scripted import Scripted
 from pegboard.tooling import Tool, tool
-from pegboard.touches import Fetches, Runs, Writes
+from pegboard.touches import Fetches, Reads, Runs, Writes
 
 RAN: list[str] = []
 
@@ -176,22 +178,61 @@ def test_a_plain_yes_is_remembered_by_nobody(person: Any) -> None:
     assert [event.remember for event in someone.board.events if isinstance(event, ApprovalAnswered)] == [[], []]
 
 
-def test_of_a_command_this_very_one_is_remembered_with_all_its_arguments(person: Any) -> None:
+def test_of_a_command_the_pattern_that_names_it_is_remembered_and_nothing_beside_it(person: Any) -> None:
     someone = person()
-    someone.call("execute", {"command": "git status"}, "a")
-    assert offered(someone) == ["exactly this command of execute"]
-    assert someone.call("execute", {"command": "git status", "cwd": "."}).outcome == "ok"  # the default, spelled out
-    for more in (
-        {"command": "git status "},
-        {"command": "git status; rm -rf ."},
-        {"command": "git"},
-        {"command": "git status", "cwd": ".."},
+    someone.call("execute", {"command": "pytest -x tests/a.py"}, "a")
+    assert offered(someone) == ["pytest …"]
+    record = someone.call("execute", {"command": "cd . && pytest -q tests/b.py | tail -5"})
+    assert record.outcome == "ok"
+    record = someone.call("execute", {"command": "pytest"})
+    assert record.decision is not None
+    assert (record.decision.rule, record.decision.layer) == ("remembered: pytest …", "remembered")
+    for line in (
+        "pytest; rm -rf x",
+        "pytest > out",
+        "pytest $(touch x)",
+        "pytest & touch x",
+        "PYTHONPATH=. pytest",
+        "env pytest",
+        "./pytest",
+        "'pytest'",
+        "pytest-watch",
+        "echo pytest; make x",
     ):
+        assert someone.call("execute", {"command": line}, "n").outcome == "blocked", line
+
+
+def test_of_a_line_of_several_commands_all_that_asked_are_offered_together(person: Any) -> None:
+    someone = person(settings={"tool_permission.bash_allow": ["make lint"]})
+    someone.call("execute", {"command": "make lint && make test -k; npm run build && make test"}, "a")
+    assert offered(someone) == ["make test …", "npm run build …"]
+    assert someone.asked[-1].commands == ["make test -k", "npm run build"]
+    assert someone.call("execute", {"command": "npm run build -- --fast"}).outcome == "ok"
+    assert someone.call("execute", {"command": "npm run deploy"}, "n").outcome == "blocked"
+
+
+@pytest.mark.parametrize(
+    "line", ["make test > out", "make $TARGET", "bash -c x", "A=1 make test", "make 'unclosed", "rm -rf x"]
+)
+def test_of_a_line_that_does_more_than_run_commands_this_very_one_is_remembered(person: Any, line: str) -> None:
+    someone = person()
+    someone.call("execute", {"command": line}, "a")
+    assert offered(someone) == ["exactly this command of execute"]
+    assert (someone.asked[-1].scopes, someone.asked[-1].commands) == (["session"], [])
+    assert someone.call("execute", {"command": line, "cwd": "."}).outcome == "ok"  # the default, spelled out
+    for more in ({"command": f"{line} "}, {"command": f"{line}; true"}, {"command": line, "cwd": ".."}):
         assert someone.call("execute", more, "n").outcome == "blocked"
 
 
+def test_where_no_rule_looks_into_commands_a_pattern_is_offered_all_the_same(person: Any) -> None:
+    someone = person(settings={"tool_permission.bash_read_only": "ask"})
+    someone.call("execute", {"command": "make test"}, "a")
+    assert offered(someone) == ["make test …"]
+    assert someone.call("execute", {"command": "make test -k"}).outcome == "ok"
+
+
 def test_of_a_command_that_a_tool_finds_out_the_one_that_was_shown_is_remembered(person: Any) -> None:
-    lines = ["make test", "make test", "make evil", "make test"]
+    lines = ["make > test", "make > test", "make > evil", "make > test"]
 
     @tool(touches=lambda given: [("run", lines.pop(0))])
     def check() -> str:
@@ -299,6 +340,47 @@ def test_in_strict_mode_nothing_is_remembered(person: Any, settings: dict[str, A
         assert offered(someone) == []
 
 
+@pytest.mark.row("U-031")
+def test_in_strict_mode_each_of_two_identical_calls_has_its_own_approval_whatever_allows_them(person: Any) -> None:
+    rules = [{"action": "allow", "tool": "put"}, {"action": "allow", "command": "make"}]
+    someone = person(settings={"approval.strict": True, "permission.rules": rules, "tool_permission.mcp": "allow"})
+    for name, arguments in [("put", {"path": "a"}), ("execute", {"command": "make"}), ("remote", {"what": "x"})]:
+        assert someone.call(name, arguments, "a").outcome == "ok"
+        assert offered(someone) == []
+        assert someone.call(name, arguments, "n").outcome == "blocked"
+    assert RAN == ["put a ", "execute make .", "remote x"]
+
+
+@pytest.mark.row("U-029")
+def test_in_strict_mode_what_only_reads_or_asks_the_person_is_not_asked_about(person: Any) -> None:
+    @tool
+    def look(path: Annotated[str, Reads("A file")]) -> str:
+        """Read something."""
+        return "seen"
+
+    @tool(touches=lambda given: [Touch("ask", "person")], effect="user_mediated")
+    async def wonder(ctx: Context) -> str:
+        """Ask the person."""
+        return str(await ctx.ask("Which?"))
+
+    someone = person(tools=[look, wonder, put], settings={"approval.strict": True})
+    assert someone.call("look", {"path": "a"}).outcome == "ok"
+
+    async def answer() -> Record:
+        agent = someone.agent
+        calling = asyncio.create_task(agent.call("wonder", {}, "model"))
+        async for event in agent.events():
+            if isinstance(event, QuestionAsked):
+                await agent.send(port.Answer(id=event.id, text="this"))
+                break
+        record: Record = await asyncio.wait_for(calling, 30)
+        return record
+
+    assert someone.board.run(answer()).text == "this"
+    assert not [event for event in someone.board.events if isinstance(event, ApprovalAsked)]
+    assert someone.call("put", {"path": "a"}, "n").outcome == "blocked"
+
+
 @pytest.mark.parametrize("settings", [{}, {"tool_permission.edit": "allow"}])
 def test_a_cautious_models_calls_are_asked_about_each_time(person: Any, settings: dict[str, Any]) -> None:
     someone = person(settings=settings)
@@ -314,8 +396,8 @@ def test_a_cautious_models_calls_are_asked_about_each_time(person: Any, settings
 
 
 def test_a_tool_that_asks_by_itself_is_asked_about_each_time(person: Any) -> None:
-    for settings in ({}, {"tool_permission.edit": "allow"}):
-        someone = person(settings=settings)
+    for said in ({}, {"tool_permission.edit": "allow"}):
+        someone = person(settings=said)
         for _ in range(2):
             assert someone.call("commit", {"message": "x"}, "a").outcome == "ok"
             assert offered(someone) == []
@@ -342,12 +424,15 @@ async def test_an_approvers_yes_is_for_once() -> None:
     made = Tool.of(put, owner="fs", set="fs")
     touches = [Touch("edit", "a", "a")]
     desk = Desk(Session("s", "/"), "person", [("p", yes)])
-    from pegboard.calls import Call, Decision
+    from pegboard.calls import Decision
 
     asked = Asked(
         id="c", call=Call(id="c", name="put"), tool="put", touches=touches, decision=Decision(action="ask", rule="r")
     )
-    assert (await desk.approve(asked, turn=None, lane="root", scope=scope_of(made, b"{}", touches))).granted
+    policy, call = Policy(ordered([Rule(action="ask", name="r")])), Call(id="c", name="put")
+    offer = offer_of(policy, made, call, b"{}", touches)
+    assert offer is not None
+    assert (await desk.approve(asked, turn=None, lane="root", offer=offer)).answer.granted
     assert not desk.remembered
 
 
@@ -374,15 +459,15 @@ def test_what_is_remembered_is_in_the_log_and_each_call_says_that_it_was(person:
 
 
 @pytest.mark.parametrize(
-    ("url", "host"),
+    ("url", "address"),
     [
         ("https://example.com/a", "https://example.com"),
         ("http://Example.com:80", "http://example.com"),
         ("http://127.0.0.1:8080/x", "http://127.0.0.1:8080"),
+        ("http://[::1]:8080/x", "http://[::1]:8080"),
         ("https://user@example.com", None),
         ("https://example.com\\@evil.net", None),
         ("https://exa mple.com", None),
-        ("https://éxample.com", None),
         ("https://example.com:99999", None),
         ("https://[::1", None),
         ("ftp://example.com", None),
@@ -390,21 +475,25 @@ def test_what_is_remembered_is_in_the_log_and_each_call_says_that_it_was(person:
         ("", None),
     ],
 )
-def test_the_host_of_a_url(url: str, host: str | None) -> None:
-    assert host_of(url) == host
+def test_the_address_of_a_url(url: str, address: str | None) -> None:
+    assert address_of(url) == address
 
 
 TOUCHES = st.builds(
     Touch,
-    st.sampled_from(["read", "list", "edit", "run", "net", "mcp", "ask", "state", "unknown"]),
-    st.sampled_from(["a", "b", "http://a/x", "http://b", "https://u@a"]),
-    st.just("a"),
+    st.sampled_from(["run", "net", "mcp", "ask", "state", "unknown"]),
+    st.sampled_from(["a", "b", "a; b", "a > b", "http://a/x", "http://b", "https://u@a"]),
+    st.none(),
+    st.just(False),
     st.booleans(),
-    st.booleans(),
+) | st.builds(
+    Touch, st.sampled_from(["read", "list", "edit"]), st.just("a"), st.just("a"), st.booleans(), st.booleans()
 )
 MADE = [Tool.of(one, owner="fs", set="fs") for one in (put, execute, strange)]
+ASKS = Policy(ordered([Rule(action="ask", name="all")]))
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(MADE),
     st.sampled_from(MADE),
@@ -417,19 +506,28 @@ def test_what_is_covered_is_the_same_tool_and_never_more_than_was_asked_about(
     one: Tool, two: Tool, body: bytes, later: bytes, asked: list[Touch], touched: list[Touch]
 ) -> None:
     remembered = Remembered()
-    scope = scope_of(one, body, asked)
-    if scope is None:
+    call = Call(id="c", name="x")
+    offer = offer_of(ASKS, one, call, body, asked)
+    if offer is None:
         assert any(touch.outside for touch in asked)
         return
-    remembered.keep(scope)
-    assert remembered.find(one, body, asked) == scope
-    found: Scope | None = remembered.find(two, later, touched)
-    if found is None:
+    remembered.keep(offer)
+
+    def allowed(tool: Tool, body: bytes, touches: list[Touch]) -> bool:
+        policy = remembered.over(ASKS, tool, body, touches)
+        return policy.decide(tool, call, touches).decision.action == "allow"
+
+    assert allowed(one, body, asked)
+    if not allowed(two, later, touched):
         return
     assert one is two
     assert not any(touch.outside for touch in touched)
     assert {touch.kind for touch in touched} <= {touch.kind for touch in asked}
-    hosts = {(host_of(t.what), t.sends) for t in asked if t.kind == "net"}
-    assert {(host_of(t.what), t.sends) for t in touched if t.kind == "net"} <= hosts
-    if not asked or any(touch.kind in ("run", "unknown") for touch in [*asked, *touched]):
+    hosts = {(address_of(t.what), t.sends) for t in asked if t.kind == "net"}
+    assert {(address_of(t.what), t.sends) for t in touched if t.kind == "net"} <= hosts
+    if not asked or any(touch.kind == "unknown" for touch in [*asked, *touched]):
         assert body == later
+    ran = {word for t in asked if t.kind == "run" for word in t.what.split("; ")}
+    for touch in touched:
+        if touch.kind == "run" and body != later:
+            assert set(touch.what.split("; ")) <= ran and ">" not in touch.what

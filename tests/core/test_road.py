@@ -15,10 +15,11 @@ from pegboard.calls import Call, Deny, Result
 from pegboard.context import Context
 from pegboard.errors import Pointless, ToolError
 from pegboard.events import CallAsked, CallFinished, CallStarted
+from pegboard.grant import Spent
 from pegboard.lane import Lane
 from pegboard.policy import Policy, Verdict
 from pegboard.road import Road
-from pegboard.running import Runner, Spent
+from pegboard.running import Runner
 from pegboard.tooling import tool
 from pegboard.touches import Lists, Reads, Runs, Writes
 
@@ -126,17 +127,17 @@ def test_call_started_is_in_the_log_before_the_tool_runs(pegboard_board: Any) ->
 @pytest.mark.row("R-001")
 def test_every_caller_takes_the_one_road(pegboard_board: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     travelled, ran = [], []
-    travel, run = Road.travel, Runner.run
+    perform, run = Road.perform, Runner.run
 
-    async def counted(self: Road, call: Call, lane: Lane, **rest: Any) -> Any:
-        travelled.append(call.caller)
-        return await travel(self, call, lane, **rest)
+    async def counted(self: Road, trip: Any) -> None:
+        travelled.append(trip.call.caller)
+        await perform(self, trip)
 
     async def counted_run(self: Runner, grant: Any) -> Any:
         ran.append(grant.call.caller)
         return await run(self, grant)
 
-    monkeypatch.setattr(Road, "travel", counted)
+    monkeypatch.setattr(Road, "perform", counted)
     monkeypatch.setattr(Runner, "run", counted_run)
 
     @tool(pure=True)

@@ -269,14 +269,14 @@ def test_four_processes_append_at_once_with_a_writer_killed_in_its_line_and_noth
 
 HEAD = ["event", "seq", "turn"]
 SHAPES = {
-    "turn_started": "session model sets not_loaded offered",
+    "turn_started": "session model sets not_loaded offered mode",
     "prompt": "text by",
     "text": "text",
     "thinking": "text",
     "message": "text thinking calls provider_data",
-    "call_asked": "lane id tool requested set arguments summary",
-    "approval_asked": "lane id call rule layer arguments preview remember",
-    "approval_answered": "id granted by reason remember",
+    "call_asked": "lane id tool requested set arguments summary caller",
+    "approval_asked": "lane id call rule layer arguments preview remember scopes commands batch",
+    "approval_answered": "id granted by reason remember scope source arguments",
     "history_trimmed": "calls",
     "undone": "id undoes call tool files redone error already",
     "question_asked": "lane id call question options",

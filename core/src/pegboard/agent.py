@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from pegboard import events, port
 from pegboard.asking import Loop
@@ -17,12 +17,21 @@ from pegboard.errors import PegboardError
 from pegboard.events import AnyEvent, TurnEnded
 from pegboard.fitting import Fitting
 from pegboard.models import Provider, ToolOffer
+from pegboard.policy import Mode, Policy
 from pegboard.road import Road
 from pegboard.session import Session, SessionBusy
 from pegboard.turn import Turn
 
 if TYPE_CHECKING:
     from pegboard.undoing import Undoing
+
+
+class Entered(NamedTuple):
+    """What being in a mode comes to; `mode` is None where none is on."""
+
+    mode: Mode | None
+    policy: Policy
+    system: str
 
 
 class Agent:
@@ -40,12 +49,16 @@ class Agent:
         sets: list[str],
         not_loaded: list[str],
         limits: LimitSettings | None = None,
+        enter: Callable[[str | None], Entered] | None = None,
+        mode: Mode | None = None,
     ) -> None:
+        """`enter`: what being in a mode comes to. mode: the one that `road` and `system` are of."""
         self.session = session
         self.model = model
         self.banner = provider.banner
         self._road = road
         self._provider = provider
+        self._enter = enter
         self._loop = Loop(
             session=session,
             road=road,
@@ -57,8 +70,11 @@ class Agent:
             not_loaded=not_loaded,
             limits=limits or LimitSettings(),
             fitting=Fitting(getattr(provider, "context", None)),
+            lane=road.lane(),
+            mode=mode.name if mode else None,
         )
         self._lane = self._loop.lane
+        self.mode = mode
         self.turn: int | None = None
         self._turn: asyncio.Task[TurnEnded] | None = None
         self._calls: set[asyncio.Task[Record]] = set()
@@ -71,7 +87,8 @@ class Agent:
         """Take an operation. Returns when it is taken, not when it is done.
 
         Raises:
-            SessionBusy: a prompt came while a turn runs.
+            SessionBusy: a prompt or a mode came while a turn runs.
+            ConfigError: there is no such mode; nothing was changed.
         """
         match operation:
             case port.Prompt():
@@ -95,8 +112,31 @@ class Agent:
                 self._lane.stop(call, "person")
             case port.Undo():
                 self._begin_undo(operation)
+            case port.Mode(name=name):
+                self.enter(name)
             case _:
                 assert_never(operation)
+
+    def enter(self, name: str | None) -> None:
+        """From now on be in this mode, as the person's word; None: in none. What was remembered stays.
+
+        Raises:
+            SessionBusy: a turn is running.
+            ConfigError: there is no such mode; nothing was changed.
+        """
+        if self._turn is not None and not self._turn.done():
+            raise SessionBusy("a turn is running; interrupt it or wait for its end. The mode is as it was.")
+        if self._enter is None:
+            raise PegboardError("this agent has no modes. Nothing was changed.")
+        entered = self._enter(name)
+        self._road.policy, self._loop.system = entered.policy, entered.system
+        self.mode = entered.mode
+        self._loop.mode = entered.mode.name if entered.mode else None
+
+    @property
+    def policy(self) -> Policy:
+        """What decides here: that of the mode that is on."""
+        return self._road.policy
 
     async def events(self, since: int = 0) -> AsyncIterator[AnyEvent]:
         """Durable events after `since`, then all that follows."""

@@ -41,7 +41,8 @@ class Loop:
     not_loaded: list[str]
     limits: LimitSettings
     fitting: Fitting
-    lane: Lane = field(default_factory=Lane)
+    lane: Lane
+    mode: str | None = None
     steered: list[str] = field(default_factory=list)
 
 

@@ -10,12 +10,13 @@ from typing import Any
 from pegboard import plugins
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import find_root
-from pegboard.entries import Entry
+from pegboard.entries import Entry, set_names
 from pegboard.guards import Guards, GuardSeat
 from pegboard.plugins.claims import address
 from pegboard.registry import Registry
 from pegboard.selection import (
     at_its_key,
+    file_standing,
     idle_rules,
     insist_on_guards,
     insist_on_rg,
@@ -66,13 +67,22 @@ def assemble(
     """
     found, notes = find_root(root)
     names = frozenset(entry.name for entry in entries)
-    loaded = load(user_file=user_file, root=found, environ=environ, flags=flags, entries=names)
+    loaded = load(
+        user_file=user_file,
+        root=found,
+        environ=environ,
+        flags=flags,
+        entries=names,
+        sets=set_names(entries),
+        state=state,
+    )
     absent = switched_off(without_guard, entries)
     chosen = [entry for entry in entries if is_on(entry, loaded, absent)]
     plugged = _load(chosen, loaded, notes, state)
+    of_project = _project_plugins(loaded, entries, plugged) if loaded.project else []
     insist_on_guards(plugged, entries)
     insist_on_rg(loaded.config.search)
-    registry = register(plugged, entries, loaded, notes)
+    registry = register(plugged, [*entries, *of_project], loaded, notes)
     guards = _guards(plugged, loaded)
     return Assembled(
         root=found,
@@ -94,7 +104,7 @@ def assemble(
             *name_notes(entries),
             *plugged.notes,
             *(failure.text for failure in plugged.failures),
-            *unknown_sets(loaded, entries),
+            *unknown_sets(loaded, [*entries, *of_project]),
             *unknown_in_tables(loaded, plugged),
             *idle_rules(loaded, registry, entries, sorted(without_guard)),
         ],
@@ -117,6 +127,23 @@ def _load(chosen: Sequence[Entry], loaded: Loaded, notes: list[str], state: Path
         ]
     plugged.failures = [replace(one, error=at_its_key(one.error, one.entry.name, loaded)) for one in plugged.failures]
     return plugged
+
+
+def _project_plugins(loaded: Loaded, entries: Sequence[Entry], plugged: plugins.Loaded) -> list[Entry]:
+    """Load the plugin files of a trusted project, after all that is installed, and add them to `plugged`."""
+    assert loaded.project is not None
+    files = loaded.project.brought.plugins if loaded.project.state == "trusted" else ()
+    if not files:
+        return []
+    from pegboard.plugins.project_files import entry_of, load_files
+
+    chosen = [file for file in files if file_standing(file.name, loaded)[0] == "on"]
+    tables = loaded.config.tables
+    found = load_files(chosen, entries, tables, {name: where(loaded, name) for name in tables})
+    plugged.plugins += found.plugins
+    plugged.failures += found.failures
+    plugged.notes += found.notes
+    return [entry_of(file) for file in files if file.name not in {entry.name for entry in entries}]
 
 
 def _guards(plugged: plugins.Loaded, loaded: Loaded) -> Guards:

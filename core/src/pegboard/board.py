@@ -16,19 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.assembly import Assembled, assemble
 from pegboard.calls import Call, Caller, Record
+from pegboard.config.layers import is_listed
 from pegboard.config.places import config_file, own_files, state_folder
+from pegboard.config.remembering import Home
 from pegboard.context import Lasts
 from pegboard.desk import Answers, Desk
 from pegboard.editlock import lock_folder
 from pegboard.entries import survey
 from pegboard.events import Note
 from pegboard.hooks import Fragment
-from pegboard.kit.workspace import Outside, Workspace
-from pegboard.lane import Lane
+from pegboard.kit.workspace import Outside, PathCheck, Workspace
+from pegboard.launchers import Launchers
 from pegboard.models import Provider, ToolOffer
 from pegboard.observing import ObserverSeat
 from pegboard.plugins import Entry, Plugin
-from pegboard.policy import Policy, rules_of
+from pegboard.policy import Mode, Policy, mode_of, policy_of
 from pegboard.prompt import system_prompt
 from pegboard.providers import Choice, Providers
 from pegboard.rendering import Renderers
@@ -40,7 +42,9 @@ from pegboard.session.redaction import Redactor, redactor_of
 from pegboard.tooling import Tool
 
 if TYPE_CHECKING:
-    from pegboard.agent import Agent
+    from pegboard.agent import Agent, Entered
+    from pegboard.guards import Guards
+    from pegboard.hooking import HookSeat
     from pegboard.undoing import Undoing
 
 EMBEDDED = "offline"
@@ -67,8 +71,15 @@ class Board:
         self.origins = assembled.loaded.origins
         self.registry = assembled.registry
         self.guards = assembled.guards
-        self.policy = Policy(rules_of(assembled.loaded))
+        self._user_file = assembled.user_file
+        self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
+        hidden = [os.fspath(folder) for folder in (assembled.user_file.parent, state) if folder]
+        self.launchers = Launchers(assembled.entries, assembled.loaded, hidden=hidden)
+        self.launchers.insist()
         self.notes = list(assembled.notes)
+        self.mode = mode_of(assembled.loaded)
+        self._has_path_rules = any(is_listed(said.key) and said.key[0] != "hooks" for said in self.loaded.stated)
+        self.policy = self.policy_in(self.mode)
         self.failures = assembled.plugged.failures
         self.state = state
         self.environ = environ
@@ -82,7 +93,7 @@ class Board:
         self._agents: list[Agent] = []
         self._runners: list[Runner] = []
         self._observers: list[ObserverSeat] = []
-        self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
+        self._hooked: list[HookSeat] = []
         self.workspace = self._workspace(None)
 
     @classmethod
@@ -124,6 +135,11 @@ class Board:
         return cls(assembled, state=state, environ=environ, redactor=redactor, named=root is not None)
 
     @property
+    def confined(self) -> bool:
+        """Whether a program can be held in a sandbox here. Looked at when it is first asked."""
+        return self.launchers.confined
+
+    @property
     def sessions_folder(self) -> Path | None:
         """Where sessions are kept."""
         return self.state / "sessions" if self.state else None
@@ -145,13 +161,13 @@ class Board:
         store, named = self.sessions_folder, self._named_root
         return Session.open(store, id, self.root, self.redactor, state=self.state, named=named)
 
-    def offers(self, caller: Caller = "model") -> list[ToolOffer]:
-        """The tools that a caller is told of, in a stable order."""
-        return [ToolOffer.of(tool) for tool in self.registry.tools if self.why_not(tool, caller) is None]
+    def offers(self, caller: Caller = "model", *, policy: Policy | None = None) -> list[ToolOffer]:
+        """The tools that a caller is told of, in a stable order. policy: of the mode that is on, if it is another's."""
+        return [ToolOffer.of(tool) for tool in self.registry.tools if self.why_not(tool, caller, policy) is None]
 
-    def why_not(self, tool: Tool, caller: Caller = "model") -> str | None:
+    def why_not(self, tool: Tool, caller: Caller = "model", policy: Policy | None = None) -> str | None:
         """Why a registered tool is not offered: denied, caller, withheld (unadvertised, or `tool_calling` off), or None."""
-        if self.policy.hidden(tool):
+        if (policy or self.policy).hidden(tool):
             return "denied"
         if caller not in tool.declaration.callers:
             return "caller"
@@ -180,17 +196,19 @@ class Board:
         if provider is None:
             answering = self.providers.load(name, choice.server)
             provider, name = answering.provider, answering.model
-        fragments = [(owner, one) for owner, one in self._named("pegboard_prompt") if isinstance(one, Fragment)]
+        road = self.road(session, answers=answers, cautious=provider.cautious, lasts=lasts)
         agent = Agent(
             session=session,
-            road=self.road(session, answers=answers, cautious=provider.cautious, lasts=lasts),
+            road=road,
             provider=provider,
             model=name,
-            system=system_prompt(self.workspace, self.config, fragments),
-            offers=self.offers,
+            system=self._system(self.mode),
+            offers=lambda: self.offers(policy=road.policy),
             sets=self.set_names,
             not_loaded=[failure.entry.name for failure in self.failures],
             limits=self.config.limits,
+            enter=self._entered,
+            mode=self.mode,
         )
         if choice.why:
             agent.banner += f" · {choice.why}"
@@ -199,13 +217,30 @@ class Board:
             self.notes += join(session, self.state, self.root)
         return agent
 
+    def _system(self, mode: Mode | None) -> str:
+        fragments = [(owner, one) for owner, one in self._named("pegboard_prompt") if isinstance(one, Fragment)]
+        return system_prompt(self.workspace, self.config, fragments, mode)
+
+    def _entered(self, name: str | None) -> Entered:
+        from pegboard.agent import Entered
+
+        mode = mode_of(self.loaded, name) if name else None
+        return Entered(mode, self.policy_in(mode), self._system(mode))
+
+    def policy_in(self, mode: Mode | None) -> Policy:
+        """The policy while a mode is on (`policy.mode_of` has it by its name); None: none is."""
+        return policy_of(self.loaded, mode=mode, confined=self._holds)
+
     def road(
         self, session: Session, *, answers: Answers = "headless", cautious: bool = False, lasts: Lasts = "call"
     ) -> Road:
         """The road of one session; observers are told of what comes down it."""
         self._seat_observers(session)
-        desk = Desk(session, answers, self._named("pegboard_approvers"))
-        workspace = self._workspace(session.folder) if session.folder else self.workspace
+        home = Home(file=self._user_file, root=self.root)
+        desk = Desk(session, answers, self._named("pegboard_approvers"), home=home)
+        made: list[Road] = []  # its policy is another once another mode is on
+        rules = (lambda kind, path: made[0].policy.door(kind, path)) if self._has_path_rules else None
+        workspace = self._workspace(session.folder, rules) if session.folder or rules else self.workspace
         runner = Runner(
             workspace=workspace,
             config=self.config,
@@ -213,13 +248,14 @@ class Board:
             desk=desk,
             settings={plugin.entry.name: plugin.settings for plugin in self._plugged.plugins},
             locks=lock_folder(self.state),
+            launchers=self.launchers,
             lasts=lasts,
         )
         self._runners.append(runner)
-        return Road(
+        road = Road(
             registry=self.registry,
             policy=self.policy,
-            guards=self.guards,
+            guards=self._hooking(session) if self.config.hooks else self.guards,
             workspace=workspace,
             session=session,
             desk=desk,
@@ -227,6 +263,8 @@ class Board:
             cautious=cautious,
             rewriters=self._named("pegboard_rewriters"),
         )
+        made.append(road)
+        return road
 
     def undoing(self, session: Session) -> Undoing:
         """Undo in a session; observers are told of it."""
@@ -256,8 +294,10 @@ class Board:
         session = self.session(in_memory=True)
         road = self.road(session, answers=answers)
         try:
-            return await road.travel(Call(id="", name=name, arguments=dict(arguments or {}), caller="program"), Lane())
+            call = Call(id="", name=name, arguments=dict(arguments or {}), caller="program")
+            return await road.travel(call, road.lane())
         finally:
+            await self._settle()
             await road.runner.end_jobs()
             road.runner.close()
             self._runners.remove(road.runner)
@@ -265,20 +305,43 @@ class Board:
 
     async def close(self) -> None:
         """Close every agent and let go of threads and files."""
+        await self._settle()
         for seat in self._observers:
             seat.close()
         self._observers.clear()
         await asyncio.gather(*(agent.close() for agent in self._agents))
+        await self._settle()  # what ran when they were closed has ended
+        self._hooked.clear()
         self._agents.clear()
         await asyncio.gather(*(runner.end_jobs() for runner in self._runners))
         self._runners.clear()
         self.guards.close()
 
-    def _workspace(self, session: Path | None) -> Workspace:
-        checks = [self._own, self.guards.path] if self.guards.seats else [self._own]
+    def _holds(self) -> bool:
+        """`confined`, for rules that want a sandbox; where there is none, that is said once."""
+        if not self.confined and (note := self.launchers.note()) and note not in self.notes:
+            self.notes.append(note)
+        return self.confined
+
+    def _workspace(self, session: Path | None, rules: PathCheck | None = None) -> Workspace:
+        """rules: what denies by path say at the door, where there may be any."""
+        checks = [self._own, *([self.guards.path] if self.guards.seats else ()), *([rules] if rules else ())]
         # Where outside paths ask or are allowed, policy has spoken before the door is opened.
         outside: Outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
         return Workspace(self.root, checks, outside=outside, session=str(session) if session else None)
+
+    def _hooking(self, session: Session) -> Guards:
+        """The guards, and after them the commands of `[[hooks]]`, for one road."""
+        from pegboard.hooking import HookSeat, hooks_of  # only where there are any
+
+        seat = HookSeat(hooks_of(self.loaded), self.registry, session, self.root)
+        session.observers.append(seat.heard)
+        self._hooked.append(seat)
+        return self.guards.beside(seat)
+
+    async def _settle(self) -> None:
+        """Wait for hooks that run after calls."""
+        await asyncio.gather(*(seat.settled() for seat in self._hooked))
 
     def _seat_observers(self, session: Session) -> None:
         if any(isinstance(observer, ObserverSeat) for observer in session.observers):

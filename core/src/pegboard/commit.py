@@ -16,9 +16,10 @@ from pegboard.session import records
 
 if TYPE_CHECKING:
     from pegboard.contexts import RunContext
+    from pegboard.grant import Grant
     from pegboard.kit.changes import Change
     from pegboard.kit.writer import Writer
-    from pegboard.running import Grant, Runner
+    from pegboard.running import Runner
 
 T = TypeVar("T")
 _FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -136,7 +136,7 @@ class Context(ABC):
         """
 
     @abstractmethod
-    async def call(self, name: str, **arguments: Any) -> Record:
+    async def call(self, name: str, /, **arguments: Any) -> Record:
         """Call another tool: down the road again, with its own guard, decision and record."""
 
     @abstractmethod
@@ -168,7 +168,7 @@ class SyncContext(Context):
     def ask(self, question: str, options: Sequence[str] = ()) -> str | None:  # type: ignore[override]
         raise NotImplementedError
 
-    def call(self, name: str, **arguments: Any) -> Record:  # type: ignore[override]
+    def call(self, name: str, /, **arguments: Any) -> Record:  # type: ignore[override]
         raise NotImplementedError
 
     def run(self, argv: Sequence[str], **options: Any) -> Finished:  # type: ignore[override]

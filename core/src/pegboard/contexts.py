@@ -8,21 +8,27 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from pegboard.calls import Call, Record
 from pegboard.commit import EditCommit, here
 from pegboard.context import Commit, Context, State
+from pegboard.errors import Interrupted
 from pegboard.keeping import SessionSeen, SessionState, ThreadSeen, ThreadState
 from pegboard.kit import process
+from pegboard.kit.launch import own_folders
 from pegboard.kit.output import Sink
 from pegboard.kit.process import Finished, Launch
 from pegboard.kit.ran import Moved
 from pegboard.kit.workspace import Workspace
 
 if TYPE_CHECKING:
+    from pegboard.grant import Grant
     from pegboard.kit.jobs import Job, Piece
-    from pegboard.running import Grant, Runner
+    from pegboard.running import Runner
 
 T = TypeVar("T")
 
@@ -67,10 +73,12 @@ class RunContext(Context):
         assert grant.lane is not None
         return await self._runner.desk.question(grant.call.id, question, options, turn=grant.turn, lane=grant.lane.name)
 
-    async def call(self, name: str, **arguments: Any) -> Record:
+    async def call(self, name: str, /, **arguments: Any) -> Record:
         """Down the road again, in a lane of its own."""
         self._free("call")
         grant = self._grant
+        if not grant.running.check():
+            raise Interrupted(grant.running.why or "person", "The call was stopped; it made no further calls.")
         grant.effects.beyond = True
         assert grant.lane is not None and grant.again is not None
         call = Call(id="", name=name, arguments=arguments, caller="tool")
@@ -91,16 +99,31 @@ class RunContext(Context):
         if not self._grant.tool.declaration.preview_runs:
             self._no_preview("run programs")
         self._grant.effects.beyond = True
-        return await process.run(
-            argv,
-            cwd=self.place(cwd),
-            env=self._runner.environ if env is None else env,
-            stdin=stdin,
-            timeout=timeout,
-            each=each,
-            sink=None if quiet else self.output,
-            launcher=self._runner.launcher,
+        launch = self.launch(argv, cwd, env)
+        sink = None if quiet else self.output
+        started = process.begin(self._runner.confine(launch), stdin=stdin, each=each, sink=sink)
+        return self.looked(launch, await started.finished(timeout))
+
+    def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str] | None) -> Launch:
+        """A program of this call, and what it is to be confined to."""
+        runner, grant = self._runner, self._grant
+        launch = Launch(argv=tuple(argv), cwd=self.place(cwd), env=runner.environ if env is None else env)
+        decided = grant.decision
+        sandbox = decided is not None and decided.action == "allow" and decided.sandbox
+        if runner.launchers is None or (view := runner.launchers.view(grant.tool.effect, sandbox=sandbox)) == "open":
+            return launch
+        return msgspec.structs.replace(
+            launch,
+            view=view,
+            root=self.workspace.root,
+            network=any(touch.kind == "net" for touch in grant.touches),
+            shown=own_folders(env, runner.environ),
         )
+
+    def looked(self, launch: Launch, done: Finished) -> Finished:
+        """How a program ended; what the sandbox kept it from is told with the result."""
+        self._runner.look(self._grant, launch, done)
+        return done
 
     def place(self, cwd: str) -> str:
         """The folder that programs are started in.
@@ -151,13 +174,14 @@ class CallJobs:
         stays = not after > 0 or (timeout is not None and after >= timeout) or self._runner.lasts != "session"
         if settings is None or stays:
             return await context.run(argv, cwd=cwd, env=env, timeout=timeout)
-        started = process.begin(self._launch(argv, cwd, env), sink=context.output)
+        launch = context.launch(argv, cwd, env)
+        started = process.begin(self._runner.confine(launch), sink=context.output)
         if await started.outlasts(after):
             job = self._runner.jobs.adopt(started, label=self._kept(label), held=context.output.unfinished)
             if job is not None:
                 said = f"still running after {after:g} s: it goes on in the background as job {job.id}"
                 return Moved(job=job.id, text=f"{said}. {settings.hint.format(id=job.id)}".rstrip(". "))
-        return await started.finished(None if timeout is None else timeout - after)
+        return context.looked(launch, await started.finished(None if timeout is None else timeout - after))
 
     async def start(
         self,
@@ -169,7 +193,8 @@ class CallJobs:
         keep: bool = False,
     ) -> Job:
         """Start a job."""
-        return await self._runner.jobs.start(self._launch(argv, cwd, env), label=self._kept(label), keep=keep)
+        launch = self._runner.confine(self._context.launch(argv, cwd, env))
+        return await self._runner.jobs.start(launch, label=self._kept(label), keep=keep)
 
     def all(self) -> list[Job]:
         """Every job of the session."""
@@ -203,17 +228,11 @@ class CallJobs:
         redactor = self._runner.session.redactor
         return redactor.text(label) if redactor is not None else label
 
-    def _launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str] | None) -> Launch:
-        runner = self._runner
-        environ = runner.environ if env is None else env
-        launch = Launch(argv=tuple(argv), cwd=self._context.place(cwd), env=environ)
-        return runner.launcher(launch) if runner.launcher else launch
-
 
 class ThreadContext(Context):
     """What a `def` tool is given: the same names, blocking its worker thread. In `inline` tools those raise."""
 
-    def __init__(self, inner: RunContext, loop: asyncio.AbstractEventLoop, *, inline: bool) -> None:
+    def __init__(self, inner: RunContext, grant: Grant, loop: asyncio.AbstractEventLoop, *, inline: bool) -> None:
         self.workspace = inner.workspace
         self.settings = inner.settings
         self.config = inner.config
@@ -221,6 +240,7 @@ class ThreadContext(Context):
         self.seen = ThreadSeen(inner.seen, self._wait if not inline else here)
         self.touches = inner.touches
         self._inner = inner
+        self._grant = grant
         self._loop = loop
         self._inline = inline
 
@@ -244,7 +264,7 @@ class ThreadContext(Context):
         """Ask the person; blocks."""
         return self._block(self._inner.ask(question, options))
 
-    def call(self, name: str, **arguments: Any) -> Record:  # type: ignore[override]
+    def call(self, name: str, /, **arguments: Any) -> Record:  # type: ignore[override]
         """Call another tool; blocks."""
         return self._block(self._inner.call(name, **arguments))
 
@@ -256,7 +276,14 @@ class ThreadContext(Context):
         if self._inline:
             coroutine.close()
             raise RuntimeError("an inline tool runs on the loop and may not wait; drop inline=True")
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        waits: Future[T] = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        self._grant.waits = waits
+        if self._grant.running.left:  # the call was given up in that moment
+            waits.cancel()
+        try:
+            return waits.result()
+        finally:
+            self._grant.waits = None
 
     def _wait(self, function: Callable[[], T]) -> T:
         async def call() -> T:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 from pegboard.arguments import ParamAlias
-from pegboard.calls import Action, Caller, Effect, Overlap, Replay
+from pegboard.calls import Action, Caller, Effect, Overlap, Replay, TouchKind
 from pegboard.touches import TouchFunction
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,6 +24,8 @@ class Declaration:
     touches: gives the touches where no annotation can say them (paths inside a patch): a function of the arguments, and,
     if it has a second parameter, of a context that may look at the workspace, the settings and the state; such a function
     is called in a worker thread.
+    kinds: what every call touches, of a tool whose `touches` is a function; a call that does not is an error. Where such a
+    kind is denied, the tool can do nothing and is not shown.
     replay: whether a failed call may be tried again. The loop never replays by itself.
     overlap: `exclusive` (a two-sided barrier), `parallel`, `background`.
     pure: touches nothing; without it and without touches a call asks.
@@ -51,6 +53,7 @@ class Declaration:
     pure: bool = False
     batch: bool = False
     touches: TouchFunction | None = None
+    kinds: tuple[TouchKind, ...] = ()
     permission: str | None = None
     permission_fn: Callable[[dict[str, Any]], Action] | None = None
     callers: frozenset[Caller] = EVERYONE
@@ -88,6 +91,7 @@ def tool(
     pure: bool = False,
     batch: bool = False,
     touches: TouchFunction | None = None,
+    kinds: Sequence[TouchKind] = (),
     permission: str | None = None,
     permission_fn: Callable[[dict[str, Any]], Action] | None = None,
     callers: Iterable[Caller] = EVERYONE,
@@ -114,7 +118,7 @@ def tool(
 
 def tool(function: F | None = None, /, **declared: Any) -> F | Callable[[F], F]:
     """Mark a typed function as a tool. See `Declaration` for what may be said."""
-    for name, kind in (("callers", frozenset), ("aliases", tuple), ("examples", tuple)):
+    for name, kind in (("callers", frozenset), ("aliases", tuple), ("examples", tuple), ("kinds", tuple)):
         if name in declared:
             declared[name] = kind(declared[name])
     declaration = Declaration(**declared)

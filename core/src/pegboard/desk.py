@@ -1,41 +1,59 @@
 """The desk: where a call asks. Approvers the user named, then --yes or --no, then the person; headless: no (decision 59).
 
 Questions go out as events and are answered by id through the port. An answer counts only in the process that asked, and
-so does one that is remembered: `Desk.remembered` lives and dies with the desk.
+so does one that is remembered: `Desk.remembered` lives and dies with the desk. One that is to last longer is written into
+the user's own file besides.
 """
 
 from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from pegboard import port
-from pegboard.calls import Answer
-from pegboard.errors import ToolError
-from pegboard.events import ApprovalAnswered, ApprovalAsked, QuestionAnswered, QuestionAsked
+from pegboard.calls import Answer, Source
+from pegboard.config.remembering import Home, Lasting
+from pegboard.errors import ConfigError, ToolError
+from pegboard.events import ApprovalAnswered, ApprovalAsked, Note, QuestionAnswered, QuestionAsked
 from pegboard.hooks import Approver, Asked
-from pegboard.policy.remembered import Remembered, Scope
+from pegboard.policy.remembered import Offer, Remembered
 from pegboard.session import Session
 
 Answers: TypeAlias = Literal["person", "--yes", "--no", "headless"]
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What came back for one call that asked. `arguments`: what the person made of them, with a yes; None: as they were."""
+
+    answer: Answer
+    arguments: Mapping[str, Any] | None = None
 
 
 class Desk:
     """Asks, and waits for answers. One a front end.
 
     remembered: the answers that stand for later calls of this session. offers_always: whether there will be later calls,
-    here and with a person to answer; a front end for a single call sets it to False."""
+    here and with a person to answer; a front end for a single call sets it to False. home: where answers are written down
+    that last longer; None: nowhere, so that is not offered."""
 
-    def __init__(self, session: Session, answers: Answers, approvers: Sequence[tuple[str, Approver]] = ()) -> None:
+    def __init__(
+        self,
+        session: Session,
+        answers: Answers,
+        approvers: Sequence[tuple[str, Approver]] = (),
+        *,
+        home: Home | None = None,
+    ) -> None:
         self.answers = answers
         self.remembered = Remembered()
         self.offers_always = answers == "person"
         self._session = session
         self._approvers = approvers
+        self._home = home
         self._waiting: dict[str, asyncio.Future[port.Answer]] = {}
         self._count = 0
 
@@ -44,15 +62,23 @@ class Desk:
         """Whether anyone will look at what would change."""
         return self.answers in ("person", "--yes") or bool(self._approvers)
 
-    async def approve(self, asked: Asked, *, turn: int | None, lane: str, scope: Scope | None = None) -> Answer:
-        """Ask for one call. Both events go to the log whoever answers.
+    @property
+    def reviews(self) -> bool:
+        """Whether calls of one reply are better asked about together: there is a person, who looks at them."""
+        return self.answers == "person"
 
-        `scope`: what a person's "always" would cover. It is in the question before it can be answered; where there is none,
+    async def approve(
+        self, asked: Asked, *, turn: int | None, lane: str, offer: Offer | None = None, batch: int = 1
+    ) -> Reply:
+        """Ask for one call. Both events go to the log whoever answers. Several calls may wait here at once, as many as
+        `batch` says; each asks before this first waits, so that questions stand in the log in the order they were made.
+
+        `offer`: what a person's "always" would keep. It is in the question before it can be answered; where there is none,
         an "always" counts once."""
         self._count += 1
         id = f"a{self._count}-{asked.id}"
         decision = asked.decision
-        offered = [scope] if scope is not None and self.offers_always else []
+        offer = offer if self.offers_always else None
         event = ApprovalAsked(
             turn=turn,
             lane=lane,
@@ -62,16 +88,21 @@ class Desk:
             layer=decision.layer,
             arguments=asked.call.arguments,
             preview=asked.preview,
-            remember=[one.text for one in offered],
+            remember=list(offer.texts) if offer else [],
+            scopes=self._scopes(offer) if offer else [],
+            commands=list(offer.commands) if offer else [],
+            batch=batch,
         )
         if self.answers == "person":
             self._waiting[id] = asyncio.get_running_loop().create_future()
         try:
             self._session.append(event)
-            answer, always = await self._answer(id, asked)
+            answer, said = await self._answer(id, asked)
         finally:
             self._waiting.pop(id, None)
-        kept = offered if always else []
+        arguments = said.arguments if said is not None and answer.granted else None
+        kept = self._kept(said, offer, turn) if said is not None and answer.granted and arguments is None else None
+        scope, source = await self._remember(kept, said, turn) if kept and said else (None, None)
         self._session.append(
             ApprovalAnswered(
                 turn=turn,
@@ -79,12 +110,41 @@ class Desk:
                 granted=answer.granted,
                 by=answer.by,
                 reason=answer.reason,
-                remember=[one.text for one in kept],
+                remember=list(kept.texts) if kept else [],
+                scope=scope,
+                source=source,
+                arguments=arguments,
             )
         )
-        for one in kept:
-            self.remembered.keep(one)
-        return answer
+        return Reply(answer=answer, arguments=arguments)
+
+    def _scopes(self, offer: Offer) -> list[str]:
+        return offer.scopes if self._home is not None else offer.scopes[:1]
+
+    def _kept(self, said: port.Answer, offer: Offer | None, turn: int | None) -> Offer | None:
+        """What of the offer a person's "always" keeps; nothing where it says more than was offered."""
+        if offer is None or said.remember is None or said.remember not in self._scopes(offer):
+            return None
+        if said.pattern is None:
+            return offer
+        edited = offer.edited(said.pattern)
+        if edited is None:
+            text = "that pattern does not fit the command that was asked about; nothing is remembered"
+            self._session.append(Note(turn=turn, level="warning", text=text))
+        return edited
+
+    async def _remember(self, kept: Offer, said: port.Answer, turn: int | None) -> tuple[str, Source | None]:
+        """Keep it; returns how long it stands, and where it is written down."""
+        scope, source = str(said.remember), None
+        lasting: Lasting | None = "project" if scope == "project" else "user" if scope == "user" else None
+        if lasting is not None and self._home is not None:
+            try:
+                source = await asyncio.to_thread(self._home.keep, kept.written(), lasting)
+            except ConfigError as error:
+                scope = "session"
+                self._session.append(Note(turn=turn, level="warning", text=f"{error} It stands for this session alone."))
+        self.remembered.keep(kept, source)
+        return scope, source
 
     async def question(
         self, call: str, question: str, options: Sequence[str], *, turn: int | None, lane: str
@@ -117,21 +177,20 @@ class Desk:
         waiting.set_result(answer)
         return True
 
-    async def _answer(self, id: str, asked: Asked) -> tuple[Answer, bool]:
-        """The answer, and whether it was a person's "always"."""
+    async def _answer(self, id: str, asked: Asked) -> tuple[Answer, port.Answer | None]:
+        """The answer, and, where it was a person's, all that they said."""
         for owner, approver in self._approvers:
             said = await self._approver(owner, approver, asked)
             if said is not None:
-                return said, False
+                return said, None
         if self.answers == "person":
             reply = await self._waiting[id]
-            granted = reply.granted is True
-            return Answer(granted=granted, by="person", reason=reply.reason), granted and reply.remember == "session"
+            return Answer(granted=reply.granted is True, by="person", reason=reply.reason), reply
         if self.answers == "--yes":
-            return Answer(granted=True, by="--yes"), False
+            return Answer(granted=True, by="--yes"), None
         if self.answers == "--no":
-            return Answer(granted=False, by="--no"), False
-        return Answer(granted=False, by="headless", reason="there is no one to ask"), False
+            return Answer(granted=False, by="--no"), None
+        return Answer(granted=False, by="headless", reason="there is no one to ask"), None
 
     async def _approver(self, owner: str, approver: Approver, asked: Asked) -> Answer | None:
         by = f"plugin:{owner}"

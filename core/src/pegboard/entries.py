@@ -83,6 +83,18 @@ def survey(paths: Iterable[str] | None = None) -> Survey:
     return Survey(entries=found, ours=ours, copies=sorted(copies))
 
 
+SETS = frozenset({"pegboard.toolsets", "pegboard.renderers", "pegboard.prompts"})
+"""Groups whose plugins protect nothing and answer for nobody: a trusted project may set their tables."""
+
+
+def set_names(entries: Iterable[Entry]) -> frozenset[str]:
+    """The names that plugins of `SETS` have, and no other plugin."""
+    groups: dict[str, set[str]] = {}
+    for entry in entries:
+        groups.setdefault(entry.name, set()).add(entry.group)
+    return frozenset(name for name, some in groups.items() if some <= SETS)
+
+
 def own_distributions(entries: Iterable[Entry]) -> frozenset[str]:
     """The distributions that make up Pegboard itself, as far as they are installed."""
     return frozenset({"pegboard", "pegboard-core", "pegboard-cli", *(e.distribution for e in entries if e.own)})

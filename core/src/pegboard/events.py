@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from pegboard.blocks import AnyBlock
-from pegboard.calls import BlockName, Decision, OutcomeName, Touch, Why
+from pegboard.calls import BlockName, Decision, OutcomeName, Source, Touch, Why
 
 LOOP = "pegboard"
 """Who a prompt is by that the loop itself says to the model."""
@@ -44,13 +44,15 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="even
 
 
 class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
-    """A turn began: which model answers, which sets are loaded, what did not load, how many tools are offered."""
+    """A turn began: which model answers, which sets are loaded, what did not load, how many tools are offered, and the mode
+    that is on, for the record: who goes on with a session is in no mode because of it."""
 
     session: str
     model: str
     sets: list[str]
     not_loaded: list[str]
     offered: int
+    mode: str | None = None
 
 
 class Prompt(Event, frozen=True, kw_only=True, gc=False):
@@ -92,7 +94,8 @@ class Message(Event, frozen=True, kw_only=True, gc=False):
 
 
 class CallAsked(Event, frozen=True, kw_only=True, gc=False):
-    """A call was requested. `tool` and `set` are None for a name that no tool answers to."""
+    """A call was requested. `tool` and `set` are None for a name that no tool answers to. `caller`: who made it; None in
+    logs of earlier versions."""
 
     lane: str
     id: str
@@ -101,12 +104,15 @@ class CallAsked(Event, frozen=True, kw_only=True, gc=False):
     set: str | None
     arguments: Any
     summary: str
+    caller: str | None = None
 
 
 class ApprovalAsked(Event, frozen=True, kw_only=True, gc=False):
     """A person (or an approver plugin) is asked. `preview` shows what would change, `remember` what "always" would keep.
 
-    `arguments` are those the call would run with: validated, and rewritten where a rewriter did that."""
+    `arguments` are those the call would run with: validated, and rewritten where a rewriter did that. `batch`: how many
+    calls of one reply are asked about together; their events follow each other. `scopes`: how long "always" may stand:
+    `session`, `project`, `user`. `commands`: the command that each pattern in `remember` is for; empty where it is none."""
 
     lane: str
     id: str
@@ -116,16 +122,24 @@ class ApprovalAsked(Event, frozen=True, kw_only=True, gc=False):
     arguments: Any = None
     preview: list[AnyBlock] = []
     remember: list[str] = []
+    scopes: list[str] = []
+    commands: list[str] = []
+    batch: int = 1
 
 
 class ApprovalAnswered(Event, frozen=True, kw_only=True, gc=False):
-    """The reply to `approval_asked` with this id. `remember`: what of it stands for later calls, in this process."""
+    """The reply to `approval_asked` with this id. `remember`: what of it stands for later calls, a pattern as the person
+    edited it; `scope`: how long (see there), and `source` where it was written down. `arguments`: what the person made of
+    them; None: as they were asked about."""
 
     id: str
     granted: bool
     by: str
     reason: str | None = None
     remember: list[str] = []
+    scope: str | None = None
+    source: Source | None = None
+    arguments: Any = None
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True, gc=False):

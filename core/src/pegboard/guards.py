@@ -23,9 +23,9 @@ Concern = Deny | Ask | None
 
 
 class GuardSeat:
-    """One guard, with its owner and the way it is called."""
+    """One guard, with its owner and the way it is called. acts: asking it may do something, so nobody asks it to explain."""
 
-    __slots__ = ("_overrun", "_pool", "guard", "inline", "is_async", "owner", "timeout")
+    __slots__ = ("_overrun", "_pool", "acts", "guard", "inline", "is_async", "owner", "timeout")
 
     def __init__(self, guard: Guard, *, owner: str, own: bool, timeout: float) -> None:
         self.guard = guard
@@ -33,12 +33,13 @@ class GuardSeat:
         self.timeout = timeout
         self.is_async = inspect.iscoroutinefunction(guard) or inspect.iscoroutinefunction(type(guard).__call__)
         self.inline = own and not self.is_async
+        self.acts = False
         self._pool: ThreadPoolExecutor | None = None
         self._overrun: Future[Any] | asyncio.Future[Any] | None = None
 
-    async def slow(self, call: Call, touches: list[Touch]) -> object:
+    async def slow(self, call: Call, touches: list[Touch], made_as: str = "") -> object:
         """A stranger's guard, or an async one, under the time limit. One that does not end in time is left behind: nothing
-        that it says later, or while it is being stopped, counts.
+        that it says later, or while it is being stopped, counts. made_as: the name that the call was made by.
 
         Raises:
             TimeoutError: it did not answer in time.
@@ -76,6 +77,10 @@ class Guards:
         self.inline = [seat for seat in self.seats if seat.inline]
         self.slow = [seat for seat in self.seats if not seat.inline]
 
+    def beside(self, seat: GuardSeat) -> Guards:
+        """The same guards, and one more that is asked last."""
+        return Guards([*self.seats, seat])
+
     def judge_inline(self, call: Call, shaped: Shaped, touches: list[Touch]) -> tuple[str, Concern]:
         """What our own plain guards say of a call with these arguments: (owner, strictest concern)."""
         owner, worst = "", None
@@ -93,13 +98,18 @@ class Guards:
             owner, worst = (owner, worst) if worst else (seat.owner, concern)
         return owner, worst
 
-    async def judge_slow(self, call: Call, shaped: Shaped, touches: list[Touch]) -> tuple[str, Concern]:
-        """The same for strangers' guards and those that wait."""
+    async def judge_slow(
+        self, call: Call, shaped: Shaped, touches: list[Touch], *, made_as: str = "", rehearsed: bool = False
+    ) -> tuple[str, Concern]:
+        """The same for strangers' guards and those that wait. made_as: the name that the call was made by. rehearsed: it
+        will not run, so who `acts` is left out."""
         owner, worst = "", None
         for seat in self.slow:
+            if rehearsed and seat.acts:
+                continue
             own_copy = replace(call, arguments=shaped.mapping())
             try:
-                said = await seat.slow(own_copy, touches.copy())
+                said = await seat.slow(own_copy, touches.copy(), made_as)
             except TimeoutError:
                 return seat.owner, Deny(
                     f"{seat.owner}: no answer", f"the guard did not answer within {seat.timeout:g} s"

@@ -11,8 +11,9 @@ from pegboard import events
 from pegboard.context import State
 
 if TYPE_CHECKING:
+    from pegboard.grant import Grant
     from pegboard.kit.seen import Seen, SeenFiles
-    from pegboard.running import Grant, Runner
+    from pegboard.running import Runner
 
 
 class SessionSeen:

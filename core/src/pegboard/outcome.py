@@ -5,23 +5,25 @@ Every text says what happened, whether anything was changed, and what to do next
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pegboard.blocks import AnyBlock
-from pegboard.calls import Answer, BlockName, Decision, Result, Touch, Why
+from pegboard.calls import Answer, BlockName, Decision, OutcomeName, Result, Touch, Why
 from pegboard.errors import Interrupted, ToolError
 from pegboard.kit.output import Caps, cap_text
+from pegboard.touches import effect_of
 from pegboard.wire import clean, encode, writable
 
 if TYPE_CHECKING:
-    from pegboard.running import Grant
+    from pegboard.grant import Grant
     from pegboard.tooling import Tool
 
 _FILES = frozenset({"read", "list", "edit"})
 _NAMED = 20
+_ARGUMENT = 1000  # characters of an argument that a person changed
 _DEEPEST = 16  # levels of a value that JSON has no form for
 DATA_BYTES = 8
 """A result's data may take this many times the bytes its text may: it is for programs, and JSON is wordier."""
@@ -206,6 +208,13 @@ def unstarted_text(why: Why, signal: str | None = None) -> str:
     return blocked_text(f"{who} before this call ran")
 
 
+def recalled_text(why: Why) -> str:
+    """The text for a call that was told to stop before it ran, while its turn goes on."""
+    return blocked_text(
+        "the person cancelled this call before it ran" if why == "person" else "the turn ended before it ran"
+    )
+
+
 def denied_text(rule: str, answer: Answer | None = None) -> str:
     """The text for a refusal by policy or by a person (decision 46)."""
     if answer is None:
@@ -242,6 +251,29 @@ def interrupted_text(
     known = effects is not None and effects.known(touches)
     text = f"Error: {said} {effects if known else 'It did not finish, so its effects are unknown.'}"
     return f"{text}\nstdout:\n{printed}" if printed else text
+
+
+def inspect_text(tool: Tool, touches: Sequence[Touch], effects: Effects, outcome: OutcomeName) -> str:
+    """A line below the text of a call that failed, that may have changed something and that must not be made again blindly.
+    A tool that touches files alone says itself what it changed, when it fails."""
+    only_files = all(touch.kind in _FILES for touch in touches) and not effects.beyond
+    harmless = tool.declaration.replay == "safe" or effect_of(touches) in ("read_only", "user_mediated")
+    if harmless or effects.known(touches) or (outcome == "error" and only_files and not effects.open):
+        return ""
+    return "\n(Before you change anything else, look at the state of things: this call may have changed some of it.)"
+
+
+def changed_text(given: Mapping[str, Any], ran: Mapping[str, Any]) -> str:
+    """A line below the text of a call whose arguments the person changed: what it was made with instead."""
+    changed = {name: value for name, value in ran.items() if name not in given or given[name] != value}
+    said = [f"{name} = {_short(value)}" for name, value in changed.items()]
+    said += [f"{name} left out" for name in given if name not in ran]
+    return f"\n(The person changed the arguments of this call before allowing it: {'; '.join(said)})"
+
+
+def _short(value: Any) -> str:
+    text = encode(value).decode()
+    return text if len(text) <= _ARGUMENT else f"{text[:_ARGUMENT]}… ({len(text):,} characters)"
 
 
 def fault_text(tool: Tool, error: BaseException, place: str) -> str:

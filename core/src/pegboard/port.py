@@ -5,7 +5,7 @@ Questions are answered by id, so that they can be replayed and can cross a wire.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -27,13 +27,18 @@ class Prompt(Operation, frozen=True, kw_only=True):
 class Answer(Operation, frozen=True, kw_only=True):
     """Reply to `approval_asked` or `question_asked` with this id.
 
-    `remember`: with a yes, how long it stands for calls like this one ("session"); None: for this call alone."""
+    remember: with a yes, where it stands for calls like this one: in this session, in this project, in every project of
+    the user; None: for this call alone. It is kept only where the question offered that. pattern: in place of the patterns
+    that were offered, in their order. arguments: with a yes, what the call is to be made with instead; they are validated,
+    guarded and decided again."""
 
     id: str
     granted: bool = False
     reason: str | None = None
     text: str | None = None
-    remember: Literal["session"] | None = None
+    remember: Literal["session", "project", "user"] | None = None
+    pattern: tuple[str, ...] | None = None
+    arguments: Mapping[str, Any] | None = None
 
 
 class Steer(Operation, frozen=True, kw_only=True):
@@ -73,7 +78,13 @@ class Undo(Operation, frozen=True, kw_only=True):
     call: str | None = None
 
 
-AnyOperation: TypeAlias = Prompt | Answer | Steer | Call | Interrupt | Cancel | Undo
+class Mode(Operation, frozen=True, kw_only=True):
+    """From now on be in this mode; without a name, in none. Not while a turn runs. An unknown name is an error of `send`."""
+
+    name: str | None = None
+
+
+AnyOperation: TypeAlias = Prompt | Answer | Steer | Call | Interrupt | Cancel | Undo | Mode
 
 
 class Port(Protocol):

@@ -1,7 +1,6 @@
-"""Running a granted call: the Grant, what the tool is given, and the thread that a plain function runs in.
+"""Running a granted call: what the tool is given, and the thread that a plain function runs in.
 
-A Grant holds the approved bytes and what the person was shown; it is spent once and is all that `Runner.run` takes. Only
-the road makes one.
+A Grant (see `grant`) is all that `Runner.run` takes.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -18,72 +17,30 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pegboard.blocks import AnyBlock, Problem
-from pegboard.calls import Call, Record, Touch
+from pegboard.calls import Touch
 from pegboard.config.schema import Config
 from pegboard.context import Context, Lasts
 from pegboard.desk import Desk
 from pegboard.errors import Interrupted, Pointless, ToolError
 from pegboard.events import CallOutput
-from pegboard.kit.handles import Opened
+from pegboard.grant import Grant
+from pegboard.kit.launch import Launch
 from pegboard.kit.output import Caps, Sink, Spool, Tail
-from pegboard.kit.process import Launcher
 from pegboard.kit.settings import JobSettings
 from pegboard.kit.workspace import Workspace
-from pegboard.lane import Lane, Running
-from pegboard.outcome import Effects, fault_text
+from pegboard.launchers import Launchers
+from pegboard.outcome import fault_text
 from pegboard.plugins.loaded import log_failure, place_in
 from pegboard.session import Session
 from pegboard.tooling import Tool
 
 if TYPE_CHECKING:
     from pegboard.kit.jobs import Job, Jobs
-
-Again = Callable[..., Awaitable[Record]]
-
-
-class Spent(RuntimeError):
-    """A Grant was used twice: a fault of the program, never of a person or a model."""
+    from pegboard.kit.process import Finished
 
 
-class Grant(msgspec.Struct, kw_only=True, gc=False):
-    """Leave to run one call once: the tool, the approved bytes, and the files as they were shown."""
-
-    tool: Tool
-    call: Call
-    body: bytes
-    touches: list[Touch]
-    dropped: tuple[str, ...] = ()
-    shown: Mapping[str, Opened] = {}
-    noted: Mapping[str, str] = {}
-    running: Running = msgspec.field(default_factory=Running)
-    effects: Effects = msgspec.field(default_factory=Effects)
-    turn: int | None = None
-    lane: Lane | None = None
-    again: Again | None = None
-    spent: bool = False
-    sink: Sink | None = None
-    spooling: Callable[[], Spool | None] | None = None
-
-    def spend(self) -> bytes:
-        """The approved bytes, once.
-
-        Raises:
-            Spent: it was used before.
-        """
-        if self.spent:
-            raise Spent(f"the grant for call {self.call.id} was spent already")
-        self.spent = True
-        return self.body
-
-    def printed(self) -> str:
-        """What the call has put out so far."""
-        return self.sink.text() if self.sink is not None else ""
-
-    def spool(self) -> Spool | None:
-        """Where a result that is too long is kept whole; None once the output's own spool holds it."""
-        if self.spooling is None or (self.sink is not None and self.sink.size):
-            return None
-        return self.spooling()
+_THREADS = 4096
+"""More than lanes ever let in: a call that waits for its own calls keeps its thread, and they need others."""
 
 
 class Runner:
@@ -99,7 +56,7 @@ class Runner:
         desk: Desk,
         settings: Mapping[str, Any],
         locks: Path | None,
-        launcher: Launcher | None = None,
+        launchers: Launchers | None = None,
         environ: Mapping[str, str] | None = None,
         lasts: Lasts = "call",
     ) -> None:
@@ -109,7 +66,8 @@ class Runner:
         self.desk = desk
         self.settings = settings
         self.locks = locks
-        self.launcher = launcher
+        self.launchers = launchers
+        self._stops: set[object] = set()
         self.environ = dict(os.environ) if environ is None else environ  # as Pegboard was started with (decision 54)
         self.caps = Caps.of(config.output)
         self.job_settings = next((given for given in settings.values() if isinstance(given, JobSettings)), None)
@@ -162,6 +120,8 @@ class Runner:
             TimeoutError: the tool's declared time limit was over.
         """
         tool = grant.tool
+        if self._stops and any(touch.kind == "edit" for touch in grant.touches):
+            self._stops.clear()  # what was stopped may do now
         arguments = tool.decode(grant.spend())
         given = msgspec.structs.asdict(arguments)
         if tool.signature.context is not None:
@@ -195,6 +155,27 @@ class Runner:
         """Where a call's whole output is kept; None for a session in memory."""
         folder = self.session.folder
         return Spool(folder, call, self.config.output) if folder is not None else None
+
+    def confine(self, launch: Launch) -> Launch:
+        """What is started in the place of a program that a call asks for.
+
+        Raises:
+            ToolError: it cannot be confined as it has to be; nothing was run.
+        """
+        return launch if self.launchers is None else self.launchers.confine(launch)
+
+    def look(self, grant: Grant, launch: Launch, done: Finished) -> None:
+        """Look whether a program failed for the sandbox it ran in; that is told with the result, and kept."""
+        if launch.view == "open" or self.launchers is None or done.exit_code == 0 or done.timed_out or done.stopped:
+            return
+        said = self.launchers.stopped(launch, done.stdout + done.stderr)
+        if said is not None:
+            grant.stopped = said
+            self._stops.add(_signature(grant.tool, grant.touches))
+
+    def stopped_before(self, tool: Tool, touches: Sequence[Touch]) -> bool:
+        """Whether the sandbox has stopped this very call, and no file was changed by a tool since."""
+        return bool(self._stops) and _signature(tool, touches) in self._stops
 
     @property
     def jobs(self) -> Jobs:
@@ -234,7 +215,9 @@ class Runner:
         sink = Sink(self.caps, keep=grant.tool.declaration.keep, spool=self.spool(call), on_tail=show)
         grant.sink, grant.spooling = sink, partial(self.spool, call)
         context = RunContext(self, grant, sink=sink)
-        return context if grant.tool.is_async else ThreadContext(context, loop, inline=grant.tool.declaration.inline)
+        if grant.tool.is_async:
+            return context
+        return ThreadContext(context, grant, loop, inline=grant.tool.declaration.inline)
 
     async def _plain(self, grant: Grant, given: Mapping[str, Any]) -> Any:
         """A plain function: on the loop where it says that it is quick, else in a thread."""
@@ -245,13 +228,14 @@ class Runner:
     async def _in_thread(self, grant: Grant, given: Mapping[str, Any]) -> Any:
         """A plain function in a worker thread. It cannot be stopped: a cancelled one keeps its lane shut for a while."""
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(8, thread_name_prefix="tool")
+            self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="tool")
         future: Future[_Ended] = self._pool.submit(_ended, grant.tool.function, given)
         try:
             ended = await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             if not future.cancelled() and not future.done():
                 grant.running.left = True
+                grant.let_go()
                 self._wait_for_thread(grant, future)
             raise
         if ended.error is not None:
@@ -284,6 +268,10 @@ class Runner:
     def _fault(self, tool: Tool, error: BaseException) -> ToolError:
         log_failure(f"{tool.name} of the plugin {tool.owner!r} raised", error)
         return ToolError(fault_text(tool, error, place_in(error, getattr(tool.function, "__module__", ""))))
+
+
+def _signature(tool: Tool, touches: Sequence[Touch]) -> object:
+    return tool.name, tuple([(touch.kind, touch.what, touch.at) for touch in touches])
 
 
 class _Ended(msgspec.Struct, gc=False):

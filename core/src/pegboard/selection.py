@@ -58,6 +58,18 @@ def standing(
             return "on", None
 
 
+def file_standing(name: str, loaded: Loaded) -> tuple[Literal["on", "off", "disabled"], str | None]:
+    """The same for a project's plugin file of this name. `toolSets` chooses among what is installed; these are on where the
+    project is trusted."""
+    if loaded.project is None or loaded.project.state != "trusted":
+        return "off", "the project is not trusted; `pegboard trust` shows what it would switch on"
+    if name in loaded.config.plugins.disable:
+        return "disabled", "plugins.disable names it"
+    if not loaded.config.tools.switches.get(name, True):
+        return "off", f"tools.{name} = false"
+    return "on", None
+
+
 def _is_core(entry: Entry) -> bool:
     return entry.group == "pegboard.toolsets" and entry.name == ALWAYS_ON and not is_stranger(entry)
 

@@ -151,9 +151,23 @@ class Tool:
         if self.declaration.touches is not None:
             given = (arguments, view) if self.looks else (arguments,)
             found += [_known(t if isinstance(t, Touch) else Touch(*t)) for t in self.declaration.touches(*given)]
+            missing = [kind for kind in self.declaration.kinds if all(touch.kind != kind for touch in found)]
+            if missing:
+                raise ValueError(f"it declares that every call touches {missing[0]}, and this one would not")
         elif not self.touched and not self.declaration.pure:
             found.append(Touch("unknown", self.name))
         return found
+
+    @property
+    def certain(self) -> tuple[TouchKind, ...]:
+        """The kinds of touches that every call has: of arguments that cannot be left out or that are touched by default, and
+        those that are declared."""
+        found: list[TouchKind] = [*self.declaration.kinds]
+        for name, node in self.touched:
+            field = self.signature.fields[name]
+            if field.required or any(collect(field.default, node)):
+                found += kinds_in(node)
+        return tuple(dict.fromkeys(found))
 
     def with_owner(self, owner: str, set: str | None) -> Tool:
         """The same tool under another owner."""
@@ -188,6 +202,11 @@ def _check_words(declared: Declaration, name: str) -> None:
     for key, known in _WORDS.items():
         if said[key] is not None and said[key] not in known:
             raise BadTool(f"tool {name!r}: {key} is one of {', '.join(known)}, not {said[key]!r}")
+    for kind in declared.kinds:
+        if kind not in _KINDS:
+            raise BadTool(f"tool {name!r}: kinds are of {', '.join(_KINDS)}, not {kind!r}")
+    if declared.kinds and declared.touches is None:
+        raise BadTool(f"tool {name!r}: kinds is for tools whose touches are a function; annotations say it elsewhere")
     for caller in declared.callers - EVERYONE:
         raise BadTool(f"tool {name!r}: callers are of {', '.join(sorted(EVERYONE))}, not {caller!r}")
     for alias in declared.aliases:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterable, Mapping
-from typing import Any
+from types import TracebackType
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,21 +14,52 @@ from pegboard.activity import summary_of
 from pegboard.arguments import Shaped
 from pegboard.blocks import AnyBlock
 from pegboard.calls import Ask, BlockName, Call, Decision, OutcomeName, Record, Touch, Why
+from pegboard.errors import Interrupted, ToolError
 from pegboard.events import CallAsked, CallFinished, CallStarted
+from pegboard.grant import Grant
 from pegboard.hooks import Asked
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane
-from pegboard.outcome import Product, interrupted_text
-from pegboard.running import Grant
+from pegboard.outcome import (
+    Product,
+    Stopped,
+    changed_text,
+    inspect_text,
+    interrupted_text,
+    unstarted_text,
+    why_of,
+)
+from pegboard.policy import Policy
 from pegboard.tooling import Tool
 from pegboard.wire import clean, writable
 
 
-class Trip(msgspec.Struct, gc=False):
-    """What is known of a call so far; `record` is made from it wherever the call ends.
+class End(msgspec.Struct, frozen=True, gc=False):
+    """How a call ended, as its record will have it."""
 
-    `pending`: an event that goes to the log with the next one, when nothing can happen in between. `lasting`: whether a
-    person's "always" would hold for calls like this one."""
+    outcome: OutcomeName
+    product: Product
+    block: BlockName | None = None
+    why: Why | None = None
+
+
+class Intervened(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a plugin did about a call: a guard refused it or wants a person asked, a rewriter changed its arguments."""
+
+    plugin: str
+    action: Literal["deny", "ask", "rewrite"]
+    rule: str
+    text: str
+
+
+class Trip(msgspec.Struct, gc=False):
+    """What is known of a call so far; its record is made from that and its `end`, wherever it ends.
+
+    `pending`: an event that goes to the log with the next one, when nothing can happen in between. `announced`: it was
+    asked for, in the log. `fitting`: its arguments are what they will be. `policy`: by which it was decided.
+    `intervened`: the last plugin that did something about it.
+    `question`: what is asked, where the decision says so. `given`: the arguments as they were before the
+    person changed them. `pause`: seconds to wait before it starts."""
 
     call: Call
     requested: str
@@ -38,11 +72,18 @@ class Trip(msgspec.Struct, gc=False):
     shaped: Shaped | None = None
     touches: list[Touch] = []
     concern: Ask | None = None
+    intervened: Intervened | None = None
     decision: Decision | None = None
-    lasting: bool = False
     started: bool = False
     grant: Grant | None = None
     pending: CallAsked | None = None
+    announced: bool = False
+    fitting: bool = False
+    policy: Policy | None = None
+    question: Asked | None = None
+    given: Mapping[str, Any] | None = None
+    pause: float = 0.0
+    end: End | None = None
 
     def asked(self, call_id: str) -> CallAsked:
         """`call_asked` under this id, as the caller wrote it."""
@@ -58,9 +99,10 @@ class Trip(msgspec.Struct, gc=False):
             set=tool.set if tool else None,
             arguments=call.arguments,
             summary=summary_of(tool, call.name, call.arguments),
+            caller=call.caller,
         )
 
-    def question(self, preview: list[AnyBlock]) -> Asked:
+    def asking(self, preview: list[AnyBlock]) -> Asked:
         """What an approver is asked: a copy of its own, so that looking at it cannot change it."""
         assert self.decision is not None and self.tool is not None
         return Asked(
@@ -79,9 +121,9 @@ class Trip(msgspec.Struct, gc=False):
             turn=self.turn, lane=self.lane.name, id=self.call.id, touches=self.touches, decision=self.decision
         )
 
-    def rename(self, name: str, shaped: Shaped) -> None:
-        """From here on the call goes under its tool's name and with its canonical arguments."""
-        call = self.call
+    def take(self, name: str, shaped: Shaped) -> None:
+        """From here on the call has these arguments, and goes under its tool's name."""
+        call, self.shaped = self.call, shaped
         self.call = Call(id=call.id, name=name, arguments=shaped.mapping(), caller=call.caller)
 
     def printed(self) -> str:
@@ -95,30 +137,35 @@ class Trip(msgspec.Struct, gc=False):
             return said
         return interrupted_text(why, self.touches, self.printed(), limit, effects, self.lane.signal)
 
-    def record(
-        self, outcome: OutcomeName, block: BlockName | None, why: Why | None, product: Product, session: str, ms: float
-    ) -> Record:
+    def record(self, end: End, session: str) -> Record:
         """What became of the call, as a value."""
-        tool, call, shaped = self.tool, self.call, self.shaped
+        tool, call, shaped, product = self.tool, self.call, self.shaped, end.product
         return Record(
             id=call.id,
             tool=tool.name if tool else None,
             requested=clean(self.requested),
             set=tool.set if tool else None,
-            arguments=self._shown(block),
+            arguments=self._shown(end.block),
             dropped=[clean(name) for name in shaped.dropped] if shaped and shaped.dropped else [],
-            outcome=outcome,
-            block=block,
-            why=why,
-            text=product.text,
+            outcome=end.outcome,
+            block=end.block,
+            why=end.why,
+            text=self._said(end),
             data=product.data,
             truncated=product.truncated,
             full_output=product.full_output,
             decision=self.decision,
             session=session,
-            duration_ms=ms,
+            duration_ms=round((time.perf_counter() - self.began) * 1000, 3),
             blocks=product.blocks,
         )
+
+    def _said(self, end: End) -> str:
+        """The text of a call that did not go as it was asked for, and what the model has to know of that."""
+        text, grant = end.product.text, self.grant
+        if grant is not None and self.started and end.outcome != "ok" and self.call.caller == "model":
+            text += inspect_text(grant.tool, self.touches, grant.effects, end.outcome)
+        return text if self.given is None else text + changed_text(self.given, self.call.arguments)
 
     def _shown(self, block: BlockName | None) -> Any:
         """The arguments in a record: of a refused call only those it was judged by. Its payload stands in `call_asked`."""
@@ -147,6 +194,54 @@ class Trip(msgspec.Struct, gc=False):
             dropped=record.dropped,
             blocks=record.blocks,
         )
+
+
+class Ending:
+    """Around the stages of a call: what stops it becomes its end. So does a cancellation, which goes on from here."""
+
+    __slots__ = ("_trip",)
+
+    def __init__(self, trip: Trip) -> None:
+        self._trip = trip
+
+    def __enter__(self) -> None:
+        """From here on."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None:
+            return False
+        end = end_of(self._trip, error)
+        if end is None:
+            return False
+        self._trip.end = end
+        return not isinstance(error, asyncio.CancelledError)
+
+
+def end_of(trip: Trip, error: BaseException) -> End | None:
+    """What an exception makes of a call; None where it is none of its own."""
+    match error:
+        case Stopped():
+            trip.decision = error.decision or trip.decision
+            return End("blocked", Product(text=str(error)), block=error.block)
+        case ToolError():
+            return End("error", Product(text=f"Error: {error}"))
+        case Interrupted():
+            why = why_of(error)
+            return End("interrupted", Product(text=trip.interrupted(why, error.limit, said=error.text)), why=why)
+        case asyncio.CancelledError():
+            return cut_short(trip)
+        case _:
+            return None
+
+
+def cut_short(trip: Trip) -> End:
+    """What a turn that ends leaves of a call: interrupted if it was started, else nothing happened."""
+    why = trip.lane.ends
+    if trip.started:
+        return End("interrupted", Product(text=trip.interrupted(why)), why=why)
+    return End("blocked", Product(text=unstarted_text(why, trip.lane.signal)), block="denied")
 
 
 _PATHS = frozenset({"read", "list", "edit"})

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pegboard import events, port
 from pegboard.asking import Asking, Loop
-from pegboard.calls import Call
+from pegboard.dispatch import Dispatch
 from pegboard.errors import ModelError, PegboardError, SessionError
 from pegboard.events import Status, TurnEnded, WireCall
 from pegboard.limits import Stop, check_budget, out_of_steps, out_of_time
-from pegboard.repeats import STOPPED, TOLD, Repeats, identity_of, stopped_text, told_text
+from pegboard.repeats import TOLD, Repeats, told_text
 from pegboard.reply import Nonsense
 from pegboard.session.deeds import told
 from pegboard.wire import clean
@@ -70,6 +70,7 @@ class Turn:
             sets=loop.sets,
             not_loaded=loop.not_loaded,
             offered=len(self._asking.offers),
+            mode=loop.mode,
         )
         notice = self._notice()
         news = loop.road.runner.news()
@@ -200,26 +201,15 @@ class Turn:
         self._loop.steered.clear()
 
     async def _make(self, calls: list[WireCall]) -> None:
-        """The calls of a reply, in order.
+        """The calls of a reply.
 
         Raises:
             Stop: one of them was made too often.
         """
-        third: list[WireCall] = []
-        for call in calls:
-            await self._breathe()
-            identity = identity_of(call, self._loop.road.registry)
-            if self._repeats.next(identity) >= STOPPED:
-                raise Stop(stopped_text(call))
-            record = await self._loop.road.travel(
-                Call(id=call.id, name=call.name, arguments=call.arguments), self._loop.lane, turn=self.number
-            )
-            if call.id in self._session.fold.open_calls:
-                raise SessionError(
-                    f"what became of {call.name} ({call.id}) could not be written into the session's log: {record.text}"
-                )
-            if self._repeats.made(identity, record.outcome) == TOLD:
-                third.append(call)
+        loop = self._loop
+        dispatch = Dispatch(loop.road, loop.lane, self.number, self._repeats, self._breathe)
+        await dispatch.make(calls)
+        third = dispatch.third
         if third:
             self._asking.tell(told_text(third))
             names = ", ".join(dict.fromkeys(call.name for call in third))

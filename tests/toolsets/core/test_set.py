@@ -53,3 +53,11 @@ def test_effects_and_overlaps_are_declared(tmp_path: Path) -> None:
         "glob",
         "grep",
     }
+
+
+def test_of_all_sets_the_tools_that_only_read_may_overlap_and_no_other_does(tmp_path: Path) -> None:
+    tools = installed(tmp_path).registry.tools
+    reading = {tool.name for tool in tools if tool.effect == "read_only"}
+    assert len(reading) > 15
+    assert {tool.name for tool in tools if tool.declaration.overlap == "parallel"} == reading
+    assert {tool.declaration.overlap for tool in tools if tool.name not in reading} == {"exclusive"}

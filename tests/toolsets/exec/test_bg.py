@@ -54,7 +54,7 @@ def test_a_command_is_started_heard_waited_for_and_listed(board: TestBoard, tmp_
     assert [job["id"] for job in listed.data["jobs"]] == ["j1"]
 
 
-@pytest.mark.row("U-009")
+@pytest.mark.row("U-009", "U-033")
 def test_looking_reads_only_and_is_free_and_cancelling_has_side_effects_and_is_allowed(
     pegboard_board: Make, tmp_path: Path
 ) -> None:
@@ -70,10 +70,11 @@ def test_looking_reads_only_and_is_free_and_cancelling_has_side_effects_and_is_a
     for action in ("list", "output"):
         assert board.call("bg", action=action, id="j1").outcome == "ok"
     assert board.call("bg", action="wait", id="j1", timeout=1).outcome == "ok"
-    assert board.call("bg", action="start", command="ls").block == "denied"
+    assert board.call("bg", action="start", command="make all").block == "denied"
     assert board.call("bg", action="cancel", id="j1").outcome == "ok"
 
 
+@pytest.mark.row("U-033")
 def test_in_strict_mode_cancelling_asks_and_looking_does_not(pegboard_board: Make) -> None:
     start(pegboard_board(modules=SETS, session="s", answers="--yes"), "sleep 60", keep=True)
     strict = pegboard_board(modules=SETS, session="s", answers="--no", settings={"approval.strict": True})

@@ -12,8 +12,16 @@ import msgspec
 from msgspec import inspect as mi
 
 from pegboard.calls import Action
+from pegboard.config.authority import (
+    HookSettings,
+    ModeSettings,
+    ModeTools,
+    PermissionSettings,
+    RuleSettings,
+    RulesSettings,
+)
 from pegboard.config.layers import MARKS, PREFIX, Said, leaves, open_keys, variable, variables
-from pegboard.config.schema import Config, PermissionSettings, ToolsSettings
+from pegboard.config.schema import Config, ToolsSettings
 from pegboard.errors import ConfigError
 from pegboard.wanted import expected, holding
 
@@ -57,7 +65,16 @@ def insist(said: Said) -> None:
         "environment": f" (environment, {variable(key)})",
         "flag": " (command line)",
     }.get(said.layer, "")
-    raise ConfigError(f"{'.'.join(key)}{place}: {reason}; nothing was started", file=said.file, line=said.line(key))
+    raise ConfigError(f"{'.'.join(key)}{place}: {reason}; nothing was started", file=said.file, line=_line(said, key))
+
+
+def _line(said: Said, key: tuple[str, ...]) -> int | None:
+    """The line of a key, or of the one of a list of tables that it is in (`rules[2]`)."""
+    for length, part in enumerate(key, 1):
+        if listed := re.fullmatch(r"(.*)\[(\d+)\]", part):
+            entry = said.entry((*key[: length - 1], listed[1]), int(listed[2]))
+            return entry.line if entry else None
+    return said.line(key)
 
 
 def complaint(values: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
@@ -70,14 +87,25 @@ def complaint(values: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
     except msgspec.ValidationError as error:
         where = re.search(r" - at `\$\.?(.*)`$", str(error), re.DOTALL)
         reason = re.sub(r" - at `.*`$", "", str(error), flags=re.DOTALL)
-        path = re.sub(r"\[\d+\]", "", where[1] if where else "")
+        path = re.sub(r"(?<!hooks)(?<!rules)\[\d+\]", "", where[1] if where else "")
         key = tuple(path.split("."))
         if "[...]" in path:
-            key = _concrete(values, key[0].removesuffix("[...]"))
-        if key[0] == "tool_permission" and "enum" in reason:
-            reason += "; expected " + ", ".join(get_args(Action))
-        return key, reason
+            key = _concrete(values, re.split(r"[.\[]", path)[0])
+        return key, _in_words(reason, key)
     return None
+
+
+def _in_words(reason: str, key: tuple[str, ...]) -> str:
+    """What is wrong, with what was expected there."""
+    if "enum" in reason and ("tool_permission" in key or key[-1] == "action"):
+        return f"{reason}; expected {', '.join(get_args(Action))}"
+    odd = re.search(r"unknown field `([^`]*)`$", reason)
+    kinds: list[type[msgspec.Struct]] = [RulesSettings, ModeSettings, ModeTools]
+    if "rules[" in key[-1]:
+        kinds = [RuleSettings]
+    elif "hooks[" in key[-1]:
+        kinds = [HookSettings]
+    return reason + nearest(odd[1], [name for kind in kinds for name in kind.__struct_fields__]) if odd else reason
 
 
 def misfit(values: Mapping[str, Any], kind: type[msgspec.Struct], error: msgspec.ValidationError) -> str:
@@ -100,14 +128,28 @@ def misfit(values: Mapping[str, Any], kind: type[msgspec.Struct], error: msgspec
 
 
 def _concrete(values: Mapping[str, Any], table: str) -> tuple[str, ...]:
-    """msgspec writes `[...]` for any key of a mapping: find the one that does not fit."""
+    """msgspec writes `[...]` for any key of a mapping: find the one that does not fit, and in a mode what of it."""
     inside = values.get(table)
     for name, value in inside.items() if isinstance(inside, dict) else ():
         try:
             converted({table: {name: value}})
         except msgspec.ValidationError:
-            return (table, name)
+            return (table, name, *(_of_mode(value) if table == "modes" else ()))
     return (table,)
+
+
+def _of_mode(value: Any) -> tuple[str, ...]:
+    """The key in a mode that does not fit."""
+    try:
+        msgspec.convert(value, ModeSettings, strict=True)
+    except msgspec.ValidationError as error:
+        where = re.search(r" - at `\$\.(.*)`$", str(error), re.DOTALL)
+        path = where[1] if where else ""
+        if "[...]" in path:
+            actions = value["tool_permission"].items()
+            return ("tool_permission", next(key for key, action in actions if action not in get_args(Action)))
+        return tuple(path.split(".")) if path else ()
+    return ()
 
 
 def unknown(said: Said, entries: frozenset[str]) -> list[str]:

@@ -22,17 +22,37 @@ MARKS = frozenset({"PEGBOARD_CALL"})
 """Variables that begin alike and are no settings: the mark on what a call starts (`kit.tree.MARK`)."""
 JOINED = frozenset({"deny", "protected"})
 """Lists that are joined over the layers, never replaced (decision 14). Each item has an origin of its own, `KEY: ITEM`."""
+RULES = "permission"
+"""The table whose lists are rules: those of all layers count, each with its own layer."""
+
+
+def joins(key: tuple[str, ...]) -> bool:
+    """Whether a list is joined over the layers, never replaced."""
+    return key[-1] in JOINED or key[0] == RULES or is_listed(key)
+
+
 LARGEST = 1024 * 1024
 """The largest settings file of a person that is read, in bytes."""
 
 
+def is_listed(key: tuple[str, ...]) -> bool:
+    """Whether a list of tables stands here (`[[permission.rules]]`, `[[hooks]]`). They are joined too: a later layer takes
+    none away."""
+    return key == ("hooks",) or (key[-2:] == ("permission", "rules") and key[0] in ("permission", "modes"))
+
+
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """One layer's values as nested tables, and the file they stand in, if it is one."""
+    """One layer's values as nested tables, and the file they stand in, if it is one.
+
+    only_stricter: it counts where it makes something stricter. kept: which of the tables of a list in the file these are,
+    where some do not count."""
 
     layer: Layer
     values: dict[str, Any]
     file: str | None = None
     lines: Lines | None = None
+    only_stricter: bool = False
+    kept: dict[tuple[str, ...], list[int]] = {}
 
     def line(self, key: tuple[str, ...]) -> int | None:
         """The line of a key; None where there is no file."""
@@ -43,6 +63,20 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
         if self.file is None or self.lines is None:
             return None
         return Source(self.file, self.lines.of(key) if item is None else self.lines.item(key, item))
+
+    def items(self, key: tuple[str, ...], value: list[Any]) -> tuple[Source | None, ...]:
+        """Where each item of the list at a key stands."""
+        return tuple(
+            self.entry(key, number) if isinstance(item, dict) else self.source(key, str(item))
+            for number, item in enumerate(value)
+        )
+
+    def entry(self, key: tuple[str, ...], index: int) -> Source | None:
+        """Where one of the tables in the list at a key stands."""
+        if self.file is None or self.lines is None:
+            return None
+        kept = self.kept.get(key)
+        return Source(self.file, self.lines.entry(key, index if kept is None else kept[index]))
 
 
 def of_file(file: Path) -> Said | None:

@@ -21,6 +21,7 @@ class Lines:
     def __init__(self, text: str) -> None:
         self._keys: dict[tuple[str, ...], int] = {}
         self._items: dict[tuple[str, ...], int] = {}
+        self._entries: dict[tuple[str, ...], list[int]] = {}
         self._tokens = _tokens(text)
         self._read()
 
@@ -35,6 +36,11 @@ class Lines:
         """The line of a text in the list at a key, else the line of the list."""
         return self._items.get((*key, text)) or self.of(key)
 
+    def entry(self, key: tuple[str, ...], index: int) -> int | None:
+        """The line of one table in the list of tables at a key, else the line of the list."""
+        lines = self._entries.get(key, ())
+        return lines[index] if index < len(lines) else self.of(key)
+
     def _read(self) -> None:
         """Statements one after the other: a table's header, or a key and its value."""
         table: tuple[str, ...] = ()
@@ -43,8 +49,10 @@ class Lines:
         for kind, word, line in self._tokens:
             begun = begun or line
             if word == "[" and not parts:
-                table = self._header()
+                table, listed = self._header()
                 self._note(table, begun)
+                if listed:
+                    self._entries.setdefault(table, []).append(begun)
             elif word == "=":
                 key = (*table, *parts)
                 self._note(key, begun)
@@ -60,20 +68,26 @@ class Lines:
         for length in range(1, len(key) + 1):
             self._keys.setdefault(key[:length], line)
 
-    def _header(self) -> tuple[str, ...]:
+    def _header(self) -> tuple[tuple[str, ...], bool]:
+        """The table that a header names, and whether it is one of a list (`[[...]]`)."""
         parts: list[str] = []
+        listed = False
         for kind, word, _ in self._tokens:
             if word == "\n":
                 break
             if kind != "mark":
                 parts.append(_unquoted(word) if kind == "text" else word)
-        return tuple(parts)
+            elif word == "[":
+                listed = True
+        return tuple(parts), listed
 
     def _value(self, key: tuple[str, ...]) -> None:
-        """To the end of a value: of the line, outside brackets. Texts in a list are noted."""
+        """To the end of a value: of the line, outside brackets. Texts and tables in a list are noted."""
         depth = 0
         for kind, word, line in self._tokens:
             if kind == "mark":
+                if word == "{" and depth == 1:
+                    self._entries.setdefault(key, []).append(line)
                 depth += word in "[{"
                 depth -= word in "]}"
                 if word == "\n" and depth <= 0:

@@ -1,24 +1,29 @@
 """Read the layers, check each by itself, merge, and remember origins.
 
 Later wins: defaults < user file < project `.pegboard/config.toml` < environment < flags. A project's file comes with a
-clone: before `pegboard trust` exists it may tighten and not widen (`pegboard.config.tightening`).
+clone: until a person trusts just what stands in it, it may tighten and not widen (`pegboard.config.tightening`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pegboard.calls import Layer, Source
 from pegboard.config import layers
+from pegboard.config.authority import PermissionSettings
 from pegboard.config.checking import OWN, converted, insist, misspelt, unknown
-from pegboard.config.layers import JOINED, Said, at, leaves, put
-from pegboard.config.places import PROJECT_FILE
-from pegboard.config.schema import Config, PermissionSettings
+from pegboard.config.layers import Said, at, joins, leaves, put
+from pegboard.config.places import PROJECT_FILE, PROJECT_PLUGINS
+from pegboard.config.schema import Config
+
+if TYPE_CHECKING:
+    from pegboard.config.projects import Counts
+    from pegboard.config.trust import Project
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -29,12 +34,25 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 class Stated(msgspec.Struct, frozen=True):
-    """One value as one layer states it, before layers are merged: policy needs what a later layer hides (decision 14)."""
+    """One value as one layer states it, before layers are merged: policy needs what a later layer hides (decision 14).
+
+    items: where each item of a list stands. trusted: of a project, that a person trusts it."""
 
     layer: Layer
     key: tuple[str, ...]
     value: Any
     source: Source | None = None
+    items: tuple[Source | None, ...] = ()
+    trusted: bool = False
+
+    @property
+    def only_stricter(self) -> bool:
+        """Whether it counts where it makes something stricter, and not else."""
+        return self.layer == "project" and not self.trusted
+
+    def item(self, number: int) -> Source | None:
+        """Where an item of the list stands, else the list."""
+        return self.items[number] if number < len(self.items) else self.source
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +60,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
     stated: every value that counts, of every layer, in the order of the layers. untouched: the tables of plugins that the
     project added to, as they are without it, for a plugin that will not have what the project adds. ignored: all that does
-    not count of the project's file, with lines; the note names the first few."""
+    not count of the project's file, with lines; the note names the first few. root: the workspace root. project: what the
+    project brings; None where it brings nothing."""
 
     config: Config
     origins: dict[str, Origin]
@@ -50,6 +69,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     stated: list[Stated] = []
     untouched: dict[str, dict[str, Any]] = {}
     ignored: list[str] = []
+    root: str = ""
+    project: Project | None = None
 
     def origin(self, key: str) -> Origin:
         """Where this dotted key's value comes from."""
@@ -63,8 +84,12 @@ def load(
     environ: Mapping[str, str],
     flags: Mapping[str, Any],
     entries: frozenset[str] = frozenset(),
+    sets: frozenset[str] = frozenset(),
+    state: Path | None = None,
 ) -> Loaded:
-    """Read and merge all layers. `entries` are the names of installed plugins, whose tables are known.
+    """Read and merge all layers. `entries` are the names of installed plugins, whose tables are known; `sets`: those of them
+    whose tables a trusted project may set. `state`: the state folder, where it is kept which projects are trusted; None:
+    none is.
 
     Raises:
         ConfigError: a file cannot be parsed or a value has the wrong type; names file, line, and what was expected. Never
@@ -74,41 +99,44 @@ def load(
     stated = [one for one in said if one is not None and one.values]
     for one in stated:
         insist(one)
-    notes = [note for one in stated for note in unknown(one, entries)] + misspelt(environ, entries)
     before = [one for one in stated if one.layer == "user"]
     after = [one for one in stated if one.layer != "user"]
-    project, told, ignored = _project(root, user_file, _Merge(before), entries)
-    merged = _Merge([*before, *project, *after])
-    added = [name for one in project for name in one.values if name not in OWN]
+    project = _project(root, user_file, state, _Merge(before), entries, sets)
+    known = entries | project.names
+    notes = [note for one in stated for note in unknown(one, known)] + misspelt(environ, entries)
+    merged = _Merge([*before, *project.said, *after])
+    added = [name for one in project.said for name in one.values if name not in OWN]
     without = _Merge([*before, *after]).values if added else {}
     return Loaded(
         config=converted(merged.values),
         origins=merged.origins,
-        notes=notes + told,
+        notes=[*notes, *project.notes],
         stated=merged.stated,
         untouched={name: without.get(name, {}) for name in added},
-        ignored=ignored,
+        ignored=[*project.ignored],
+        root=root,
+        project=project.project,
     )
 
 
-def _project(
-    root: str, user_file: Path, below: _Merge, entries: frozenset[str]
-) -> tuple[list[Said], list[str], list[str]]:
-    """What counts of the project's file, as a layer, what to tell, and the keys that do not count."""
-    if not os.path.lexists(os.path.join(root, PROJECT_FILE)):
-        return [], [], []
-    from pegboard.config.project import Unfit, of_project
-    from pegboard.config.tightening import named, note, tightened
+class _Project:
+    """What a project adds that brings nothing; else it is `projects.Counts`."""
 
-    try:
-        said = of_project(root, user_file)
-    except Unfit as why:
-        return [], [f"{PROJECT_FILE} came with the project and is ignored: {why}"], []
-    if said is None:
-        return [], [], []
-    result = tightened(said, below.values, converted(below.values), entries)
-    told = note(PROJECT_FILE, said, result.ignored)
-    return [msgspec.structs.replace(said, values=result.values)], [told] if told else [], named(said, result.ignored)
+    said: Sequence[Said] = ()
+    notes: Sequence[str] = ()
+    ignored: Sequence[str] = ()
+    names: frozenset[str] = frozenset()
+    project: Project | None = None
+
+
+def _project(
+    root: str, user_file: Path, state: Path | None, below: _Merge, entries: frozenset[str], sets: frozenset[str]
+) -> _Project | Counts:
+    if not any(os.path.lexists(os.path.join(root, name)) for name in (PROJECT_FILE, PROJECT_PLUGINS)):
+        return _Project()
+    from pegboard.config.projects import counted
+
+    return counted(root, user_file, state, below.values, entries, sets)
 
 
 class _Merge:
@@ -124,14 +152,24 @@ class _Merge:
 
     def _add(self, said: Said, key: tuple[str, ...], value: Any) -> None:
         origin = Origin(said.layer, said.source(key))
-        self.stated.append(Stated(said.layer, key, value, origin.source))
+        items = said.items(key, value) if isinstance(value, list) else ()
+        self.stated.append(Stated(said.layer, key, value, origin.source, items, not said.only_stricter))
         now = at(self.values, key)
-        if now == "deny" and key[0] == "tool_permission" and key[-1] not in PermissionSettings.__struct_fields__:
+        if now == "deny" and _is_permission(key):
             return  # a deny stands, whatever a later layer says (decision 14)
         dotted = ".".join(key)
         self.origins[dotted] = origin
-        if key[-1] in JOINED and isinstance(value, list):
-            for item in value:
-                self.origins[f"{dotted}: {item}"] = Origin(said.layer, said.source(key, str(item)))
-            value = [*dict.fromkeys([*(now if isinstance(now, list) else ()), *value])]
+        if isinstance(value, list) and joins(key):
+            before = now if isinstance(now, list) else []
+            more = [item for item in value if item not in before or isinstance(item, dict)]
+            for number, item in enumerate(more, len(before)):
+                name = f"{dotted}: {number if isinstance(item, dict) else item}"
+                self.origins[name] = Origin(said.layer, items[value.index(item)])
+            value = [*before, *more]
         put(self.values, key, value)
+
+
+def _is_permission(key: tuple[str, ...]) -> bool:
+    """Whether what one permission key gets stands here."""
+    table, name = key[-2:] if len(key) > 1 else ("", key[0])
+    return table == "tool_permission" and name not in PermissionSettings.__struct_fields__

@@ -13,6 +13,8 @@ from pegboard.errors import ConfigError
 PROJECT_FOLDER = ".pegboard"
 PROJECT_FILE = f"{PROJECT_FOLDER}/config.toml"
 """A project's own settings, relative to the workspace root."""
+PROJECT_PLUGINS = f"{PROJECT_FOLDER}/plugins"
+"""A project's own plugin files, relative to the workspace root."""
 
 
 def find_root(asked: str | None, cwd: str | None = None) -> tuple[str, list[str]]:

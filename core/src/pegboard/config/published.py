@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
+from pegboard.config.authority import HookSettings, ModeSettings, ModeTools, RuleSettings
 from pegboard.config.schema import DEFAULT_PERMISSION, Config
 from pegboard.models import ProviderSettings
-from pegboard.wanted import expected
+from pegboard.wanted import bare, expected
 
 NOT_SET = frozenset({"name", "root", "options"})
 """What stands in `ProviderSettings` and is no key of `[providers.NAME]`: the board adds it."""
@@ -29,6 +30,13 @@ _PERMISSIONS = {
     "state": "A tool's notes of its own in the session.",
     "delegate": "Handing work to another agent.",
 }
+LISTED: dict[str, type[msgspec.Struct]] = {
+    "[permission.rules]": RuleSettings,
+    "modes.NAME": ModeSettings,
+    "modes.NAME.tools": ModeTools,
+    "[hooks]": HookSettings,
+}
+"""Tables of which there may be any number."""
 _ACTION = 'one of "allow", "ask", "deny"'
 _TIGHTER = {True: "to true", False: "to false", "lower": "to less"}
 
@@ -61,6 +69,21 @@ def tables() -> list[tuple[str, str, list[Key]]]:
         elif field.name != "tables":
             top.append(_key(field.name, field.type, default))
     return found
+
+
+def listed() -> list[tuple[str, str, list[Key]]]:
+    """The same of tables that stand there any number of times: in lists (`[[hooks]]`), or under a name."""
+    found = []
+    for name, kind in LISTED.items():
+        fields = [field for field in _fields(kind) if field.name != "permission"]
+        keys = [_key(f"{name}.{field.name}", field.type, _default_of(field)) for field in fields]
+        doc = re.sub(r"^(One of )?`[^`]*`: ", "", str(kind.__doc__)).split("\n")[0]
+        found.append((name, doc[:1].upper() + doc[1:], keys))
+    return found
+
+
+def _default_of(field: mi.Field) -> Any:
+    return None if field.default is msgspec.NODEFAULT else field.default
 
 
 def keys_of(table: str, settings: type[msgspec.Struct]) -> list[Key]:
@@ -114,16 +137,27 @@ def _key(name: str, declared: mi.Type, default: Any) -> Key:
     project = "stricter" if isinstance(tightens, tuple) else _TIGHTER.get(tightens) if tightens is not None else None
     if isinstance(declared, mi.ListType) and tightens is True:
         project = "more of them"
+    if name == "permission.rules":
+        project = "more that ask or deny"
     if name in ("tools.allow", "toolSets"):
         project = "where you have none" if name == "tools.allow" else "fewer"
     return Key(
         name=name,
-        wanted=expected(declared).removesuffix(" or null"),
+        wanted=_wanted(declared),
         default=default,
         description=description,
         project=project,
         effect=extra.get("effect"),
     )
+
+
+def _wanted(declared: mi.Type) -> str:
+    if isinstance(declared, mi.ListType) and isinstance(bare(declared.item_type), mi.StructType):
+        return "list of tables"
+    if isinstance(declared, mi.DictType):
+        inner = bare(declared.value_type)
+        return "tables" if isinstance(inner, mi.StructType) else f"names, with {expected(inner)} each"
+    return "table" if isinstance(declared, mi.StructType) else expected(declared).removesuffix(" or null")
 
 
 def _fields(kind: type[msgspec.Struct]) -> tuple[mi.Field, ...]:
@@ -151,8 +185,10 @@ def schema() -> dict[str, Any]:
     for value in properties.values():
         if "$ref" in value:
             value.pop("default", None)
+    several = {kind.__name__ for kind in LISTED.values()}
     for name, part in parts.items():
-        part.pop("required", None)
+        if name not in several:
+            part.pop("required", None)
         part.setdefault("additionalProperties", False)
         part.pop("title", None)
         part["description"] = str(part.get("description", name)).split("\n")[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import os
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ def set_key(file: Path, key: tuple[str, ...], value: Any, check: Check = insist)
             changed.
     """
 
-    _change(file, key, value, lambda text: _with(text, key, value), check)
+    _change(file, key, lambda values: _expect(values, key, value), lambda text: _with(text, key, value), check)
 
 
 def unset_key(file: Path, key: tuple[str, ...], check: Check = insist) -> bool:
@@ -48,8 +48,29 @@ def unset_key(file: Path, key: tuple[str, ...], check: Check = insist) -> bool:
     if said is None or at(said.values, key) is None:
         return False
 
-    _change(file, key, None, lambda text: _without(text, key), check)
+    _change(file, key, lambda values: _expect(values, key, None), lambda text: _without(text, key), check)
     return True
+
+
+def add_tables(
+    file: Path, key: tuple[str, ...], tables: Sequence[dict[str, Any]], remark: str, check: Check = insist
+) -> str:
+    """Add tables to the array of tables at a key (`[[permission.rules]]`) of the user's file, at its end and below a
+    remark; those that are there already are left out. Returns the text of the file as it is then.
+
+    Raises:
+        ConfigError: as `set_key`.
+    """
+    fresh: list[dict[str, Any]] = []
+
+    def expect(values: dict[str, Any]) -> None:
+        there = at(values, key)
+        there = there if isinstance(there, list) else []
+        fresh.extend(table for table in tables if table not in there)
+        if fresh:
+            put(values, key, [*there, *fresh])
+
+    return _change(file, key, expect, lambda text: _with_tables(text, key, fresh, remark), check)
 
 
 def create(file: Path, text: str) -> bool:
@@ -65,15 +86,18 @@ def create(file: Path, text: str) -> bool:
         return True
 
 
-def _change(file: Path, key: tuple[str, ...], value: Any, change: Callable[[str], str], check: Check) -> None:
-    """Change the text of the file, see that nothing but the key is different, and write it."""
+def _change(
+    file: Path, key: tuple[str, ...], expect: Callable[[dict[str, Any]], None], change: Callable[[str], str], check: Check
+) -> str:
+    """Change the text of the file, see that nothing but the key is different, and write it. `expect`: makes of what the
+    file says what it is to say."""
     from tomlkit.exceptions import TOMLKitError
 
     with _told(file), _alone(file):
         before = of_file(file)  # whatever its values are: this key's may be what is to be mended
         text = file.read_bytes().decode("utf-8") if before is not None else ""
         wanted = copy.deepcopy(before.values) if before is not None else {}
-        _expect(wanted, key, value)
+        expect(wanted)
         try:
             new = change(text)
             kept = tomllib.loads(new) == wanted and _comments(text) <= _comments(new)
@@ -92,7 +116,9 @@ def _change(file: Path, key: tuple[str, ...], value: Any, change: Callable[[str]
             if before is not None and wrong is not None and wrong[0] != key:
                 insist(before)  # the line as it stands now, not as it would
             raise
-        _replace(file, new)
+        if new != text or before is None:
+            _replace(file, new)
+        return new
 
 
 def _with(text: str, key: tuple[str, ...], value: Any) -> str:
@@ -116,6 +142,28 @@ def _with(text: str, key: tuple[str, ...], value: Any) -> str:
     for item in trailing:
         table.add(item)
     return tomlkit.dumps(document)
+
+
+def _with_tables(text: str, key: tuple[str, ...], tables: Sequence[dict[str, Any]], remark: str) -> str:
+    """The text with further tables of an array at its end; where that is written as `[{...}]`, they go in there."""
+    import tomlkit
+
+    if not tables:
+        return text
+    document = tomlkit.parse(text)
+    there: Any = document
+    for part in key:
+        there = there.get(part) if isinstance(there, dict) else None
+    if isinstance(there, tomlkit.items.Array):
+        for table in tables:
+            inline = tomlkit.inline_table()
+            inline.update(table)
+            there.append(inline)
+        return tomlkit.dumps(document)
+    header = f"[[{'.'.join(tomlkit.key(part).as_string() for part in key)}]]\n"
+    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    written = [f"{header}{tomlkit.dumps(table)}" for table in tables]
+    return f"{text}{gap}# {remark}\n" + "\n".join(written)
 
 
 def _on_top(text: str, line: str) -> str:
@@ -167,7 +215,7 @@ def _told(file: Path) -> Iterator[None]:
     except ConfigError as error:
         text = str(error).replace("nothing was started", UNCHANGED)
         raise ConfigError(text if UNCHANGED in text else f"{text}; {UNCHANGED}") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeError) as error:
         raise ConfigError(f"cannot be written ({error}); {UNCHANGED}", file=str(file)) from None
 
 

@@ -46,7 +46,16 @@ def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes]
     """Start a marked process; the descriptors to read its output from, and its tree. Raises as `start` does."""
     tree = Tree()
     env = os.environ if launch.env is None else launch.env
-    process, fds = spawn(launch, tree.marked(env), stdin)
+    tree.shifted = launch.shifted
+    if launch.stand_ins:
+        from pegboard.kit.standins import StandIns
+
+        tree.stand_ins = StandIns(launch.stand_ins)
+    try:
+        process, fds = spawn(launch, tree.marked(env), stdin)
+    except BaseException:
+        tree.over()
+        raise
     tree.pid = process.pid
     return process, fds, tree
 

@@ -9,20 +9,29 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from pegboard.errors import ToolError
+from pegboard.kit import landlock
 
 Stream: TypeAlias = Literal["stdout", "stderr"]
 View: TypeAlias = Literal["open", "workspace", "read_only"]
 """What a program may change: whatever the person may; the workspace and a private tmp (`workspace`); nothing."""
 
 
+_TEMPORARY = ("/run/", "/dev/shm/", "/tmp/", "/var/tmp/")
+
+
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child;
-    `view` is what it is to be confined to, `root` the workspace, `hidden` further places that a confined one must not see.
+    """What is about to be started. `env` is the whole environment (None: ours); `pass_fds` stay open in the child.
+
+    What a launcher goes by: `view` is what it is to be confined to, `root` the workspace, `hidden` further places that a
+    confined one must not see, `shown` folders that were made for it, `network` whether its call may speak to others.
+    What a launcher says: `stand_ins` are paths that are there while it runs, files with this text or empty folders (None);
+    `shifted`: a signal that ends it comes out as exit code 128 and its number.
 
     Raises:
         ToolError: `argv` names no program.
@@ -35,6 +44,10 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     view: View = "open"
     root: str | None = None
     hidden: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    network: bool = False
+    stand_ins: Mapping[str, str | None] = {}
+    shifted: bool = False
 
     def __post_init__(self) -> None:
         if not self.argv or not self.argv[0]:
@@ -42,9 +55,22 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Launcher(Protocol):
-    """A way to run child processes (a sandbox, a container): turns what is asked for into what is started."""
+    """A way to run child processes (a sandbox, a container): turns what is asked for into what is started.
+
+    It may also have `missing() -> str | None`: why it cannot confine here, in words for a person, None where it can; and
+    `stopped(launch, output) -> str | None`: what it kept the program of a launch (as it was given) from, by what that
+    printed, for one that failed.
+    """
 
     def __call__(self, launch: Launch, /) -> Launch: ...
+
+
+def own_folders(env: Mapping[str, str] | None, ours: Mapping[str, str]) -> tuple[str, ...]:
+    """Folders for temporary files that a tool made for a program of its own, and names in variables that it sets."""
+    if env is None:
+        return ()
+    set_by_it = (value for name, value in env.items() if value.startswith(_TEMPORARY) and ours.get(name) != value)
+    return tuple(value for value in set_by_it if os.path.isdir(value) and os.stat(value).st_uid == os.geteuid())
 
 
 def _program(name: str, path: str) -> str | None:
@@ -63,16 +89,20 @@ def _program(name: str, path: str) -> str | None:
 
 
 def spawn(launch: Launch, env: dict[str, str], stdin: bytes) -> tuple[subprocess.Popen[bytes], dict[Stream, int]]:
-    """Start a process as the leader of a session of its own; the descriptors to read its output from.
+    """Start a process as the leader of a session of its own; the descriptors to read its output from. One whose view is
+    still `read_only` is kept from writing by the system, where that can do so (`landlock`).
 
     Raises ToolError when it cannot be started; then nothing was run.
     """
+    if launch.view == "workspace":
+        raise ToolError(f"{launch.argv[0]} was to be confined, and no launcher did so. Nothing was run.")
     ends: list[int] = []
     try:
         with _source(stdin) as source:
             ends += os.pipe()
             ends += os.pipe()
-            process = subprocess.Popen(
+            start = partial[subprocess.Popen[bytes]](
+                subprocess.Popen,
                 command_line(launch.argv) if sys.platform == "win32" else launch.argv,
                 executable=_program(launch.argv[0], env.get("PATH", "")),
                 stdin=source,
@@ -83,6 +113,7 @@ def spawn(launch: Launch, env: dict[str, str], stdin: bytes) -> tuple[subprocess
                 pass_fds=launch.pass_fds,
                 start_new_session=True,
             )
+            process = start() if launch.view == "open" else landlock.reading(start, network=launch.network)
     except (OSError, ValueError) as error:  # ValueError: NUL, or text that has no encoding
         for fd in ends[0::2]:
             os.close(fd)

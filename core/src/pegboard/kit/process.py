@@ -141,12 +141,14 @@ class Started:
             self._let_go()
         if cancelled:
             raise asyncio.CancelledError
-        return taker.finished(child.reap(), timed_out=timed_out, left_running=left_running and not timed_out)
+        code = child.tree.over(child.reap())
+        return taker.finished(code, timed_out=timed_out, left_running=left_running and not timed_out)
 
     def _let_go(self) -> None:
         if not self.child.exited:  # the loop is going away under us
             self.child.kill()
         self.child.close()
+        self.child.tree.over()
 
 
 def shell_argv(

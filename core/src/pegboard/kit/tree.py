@@ -14,11 +14,16 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pegboard.kit.standins import StandIns
 
 MARK = "PEGBOARD_CALL"
 """Set in the environment of every child: a random word for each call, after those of the calls around it."""
 
+
+_SIGNALS = 65
 
 _PROC: bool = sys.platform == "linux"
 """Whether /proc tells about processes."""
@@ -35,13 +40,17 @@ class Process(NamedTuple):
 
 
 class Tree:
-    """The processes that began with one child. Made before the child is started."""
+    """The processes that began with one child. Made before the child is started.
+
+    `stand_ins` and `shifted`: as its `Launch` had it; `over` when the child has ended."""
 
     def __init__(self) -> None:
         self.pid = 0
         self.mark = os.urandom(8).hex()
         self._since = _now()
         self._known: dict[int, int] = {}
+        self.stand_ins: StandIns | None = None
+        self.shifted = False
 
     @classmethod
     def restored(cls, pid: int, mark: str, since: str) -> Tree:
@@ -57,6 +66,13 @@ class Tree:
     def marked(self, env: Mapping[str, str]) -> dict[str, str]:
         """These variables with the mark, after those of the calls around it."""
         return {**env, MARK: f"{env.get(MARK, '')} {self.mark}".strip()}
+
+    def over(self, code: int | None = None) -> int | None:
+        """It has ended: what was held for it is let go of. Its return code as `subprocess` has it, a signal as one."""
+        if self.stand_ins is not None:
+            self.stand_ins.release()
+            self.stand_ins = None
+        return 128 - code if self.shifted and code is not None and 128 < code < 128 + _SIGNALS else code
 
     def members(self, pipes: Iterable[int] = ()) -> list[Process]:
         """Everything of the tree that is alive. Whoever was once found stays known, also after its parent died.

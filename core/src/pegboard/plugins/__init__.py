@@ -8,6 +8,7 @@
     kept        what was seen, on disk; and which import is under way, for the start after one that did not come back
     contained   puts back what an import changed in this process, and keeps what it prints off stdout
     stamps      whether a plugin's files are still those that were looked at
+    project_files  the plugin files of a trusted project
 
 Finding the entries themselves is `pegboard.entries`.
 """

@@ -9,6 +9,8 @@ from typing import Any
 
 from pegboard.entries import Entry
 
+PROJECT = "project"
+"""Whose a project's plugin files are, where an installed plugin has its distribution."""
 _NAMED = {"pegboard.approvers": "plugins.approvers", "pegboard.rewriters": "plugins.rewriters"}
 
 
@@ -55,6 +57,8 @@ def switch_off(entry: Entry) -> str:
 
 def how_to_mend(entry: Entry, what: str) -> str:
     """What a person can do about a plugin that did not load."""
+    if entry.distribution == PROJECT:
+        return f"mend or rename {entry.value}, or {switch_off(entry)}"
     if what == "duplicate":  # to switch a name off would hit whoever else has it
         return f"uninstall {entry.distribution}"
     again = "; `pegboard doctor --retry` tries it again" if what in ("hang", "crash", "import") else ""

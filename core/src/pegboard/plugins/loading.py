@@ -10,7 +10,7 @@ import difflib
 import importlib
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -88,19 +88,27 @@ def _load_into(
 
 
 def load_one(
-    entry: Entry, table: Mapping[str, Any], where: str | None, manager: pluggy.PluginManager | None = None
+    entry: Entry,
+    table: Mapping[str, Any],
+    where: str | None,
+    manager: pluggy.PluginManager | None = None,
+    *,
+    importing: Callable[[Entry], Any] | None = None,
+    allowed: frozenset[str] | None = None,
 ) -> Plugin:
     """Import a plugin, convert its settings and call its hooks. `manager`: one of `new_manager`, which may serve many.
+    `importing`: how it is had, where it is not installed; `allowed`: the hooks it may have, where its group does not say.
 
     Raises:
         LoadProblem: whatever went wrong.
     """
     began = time.perf_counter()
     try:
-        module: Any = entry.module or import_guarded(entry)
+        module: Any = entry.module or (importing or import_guarded)(entry)
         _check_api(module)
         settings = _settings(module, table, where)
-        contributions = _register(entry, module, settings, manager or new_manager())
+        allowed = hooks.GROUPS[entry.group] if allowed is None else allowed
+        contributions = _register(entry, module, settings, manager or new_manager(), allowed)
     except LoadProblem as problem:
         log_failure(f"{whose(entry)} did not load", problem.__cause__ or problem)
         raise
@@ -178,9 +186,10 @@ def _settings(module: ModuleType, table: Mapping[str, Any], where: str | None) -
         raise LoadProblem("settings", f"{where + ': ' if where else ''}{misfit(table, kind, error)}") from None
 
 
-def _register(entry: Entry, module: ModuleType, settings: Any, manager: pluggy.PluginManager) -> dict[str, Any]:
+def _register(
+    entry: Entry, module: ModuleType, settings: Any, manager: pluggy.PluginManager, allowed: frozenset[str]
+) -> dict[str, Any]:
     """Check a module's hooks and call each once."""
-    allowed = hooks.GROUPS[entry.group]
     try:
         manager.register(module, entry.name)
         manager.check_pending()

@@ -1,115 +1,231 @@
 """Answers that stand for later calls: what a person's "always" keeps, as narrowly as its touches allow.
 
-Kept in the process that asked, for its session, and nowhere else: never read from a log, so a resumed session asks again.
-What is remembered is derived from what a call touches and never from a tool's name:
+An answer that is kept is an allow of the layer `remembered`, asked for in the same list as every other rule; there is no
+second matcher. What it is, is derived from what a call touches and never from a tool's name:
 
-- commands, touches that nobody knows, and calls that touch nothing or delegate: this very call, argument for argument,
-  and while it touches the same (a tool may take that from files or settings, which change);
+- commands: a pattern for each command of the line that was asked about (`uv run pytest …`), never for anything else in it;
 - requests: this tool, at these hosts, and sending something only where the answer was about that;
-- what stays inside the workspace, and an MCP server's tools: this tool, for the kinds of touches that were asked about;
+- what stays inside the workspace, and an MCP server's tools: this tool, for the keys that were asked about;
+- what no rule can say (a line with redirections, touches that nobody knows, calls that touch nothing or delegate): this very
+  call, argument for argument, and while it touches the same (a tool may take that from files or settings, which change);
 - what leads out of the workspace: nothing.
 
-Nothing here overrides anything: the road asks only where the rules asked, and where nothing else would ask again.
+It is offered only where it would hold: where the same call is allowed once the rules are there. So nothing is offered in
+strict mode, for a cautious model's calls, and where a tool asks by itself. A session's answers live in the process that
+asked: never read from a log, so a resumed session asks again. What is to last longer is written into the user's own file
+(`config.remembering`), where it can be said there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from pegboard.calls import Touch
+from pegboard.calls import Call, Layer, Source, Touch
+from pegboard.config.authority import RuleSettings
+from pegboard.policy.asked import PATHS, Asking, Where
+from pegboard.policy.conditions import host_of
+from pegboard.policy.patterns import MARK, pattern_problem, plain_pattern
+from pegboard.policy.policy import Policy
+from pegboard.policy.rules import Rule, judge
 from pegboard.tooling import Tool
 
-_EXACT = frozenset({"run", "unknown"})
-_WHOLE = frozenset({"bash", "web", "delegate", "unknown"})
+_WIDE = frozenset({"bash", "web", "delegate", "unknown"})
 """Permission keys of a tool's own that stand for more than a place in the workspace."""
-_PLACES = frozenset({"read", "list", "edit"})
-_PORTS = {"http": 80, "https": 443}
+_INSIDE = ("**",)
+"""Paths of an allow: all inside the workspace."""
+_USUAL = {"http": 80, "https": 443}
 
 
-class Scope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Calls that one answer covers. `text` is how a person is told of it, before it is kept.
-
-    tool: qualified. kinds: of touches. hosts: `scheme://host:port`, and whether something is sent there. body: where it is
-    this very call alone, its canonical arguments; `exactly` is then what it touches, as (kind, what, sends)."""
+class Exactly(msgspec.Struct, frozen=True, gc=False):
+    """One call, argument for argument, and what it touches, as (kind, what, sends)."""
 
     tool: str
-    kinds: frozenset[str]
-    hosts: frozenset[tuple[str, bool]] = frozenset()
-    body: bytes | None = None
-    exactly: tuple[tuple[str, str, bool], ...] = ()
-    text: str = ""
+    body: bytes
+    touches: tuple[tuple[str, str, bool], ...]
 
-    def covers(self, other: Scope) -> bool:
-        """Whether a call of that scope is among these."""
-        return (
-            self.tool == other.tool
-            and self.body == other.body
-            and self.exactly == other.exactly
-            and other.kinds <= self.kinds
-            and other.hosts <= self.hosts
-        )
+    @classmethod
+    def of(cls, tool: Tool, body: bytes, touches: Sequence[Touch]) -> Exactly:
+        """This call."""
+        return cls(tool.qualified, body, tuple((touch.kind, touch.what, touch.sends) for touch in touches))
 
 
-def scope_of(tool: Tool, body: bytes, touches: Sequence[Touch]) -> Scope | None:
-    """What "always" would keep after this call; None where it is not offered."""
-    if any(touch.outside for touch in touches):
-        return None
-    kinds = frozenset(touch.kind for touch in touches)
-    hosts = [(host_of(touch.what), touch.sends) for touch in touches if touch.kind == "net"]
-    known = frozenset((host, sends) for host, sends in hosts if host is not None)
-    own = tool.declaration.permission
-    exact = (
-        not touches
-        or not kinds.isdisjoint(_EXACT)
-        or tool.effect == "delegating"
-        or any(host is None for host, _ in hosts)
-        or (own in _WHOLE and not (own == "web" and hosts))
-    )
-    if exact:
-        same = tuple((touch.kind, touch.what, touch.sends) for touch in touches)
-        text = f"exactly this {'command' if 'run' in kinds else 'call'} of {tool.name}"
-        return Scope(tool=tool.qualified, kinds=kinds, hosts=known, body=body, exactly=same, text=text)
-    where = [f"to {host}" + (" (sending data)" if sends else "") for host, sends in sorted(known)]
-    if kinds & _PLACES:
-        where.append("in the workspace")
-    text = f"{tool.name} {' and '.join(where)}" if where else f"{tool.name}, whatever its arguments"
-    return Scope(tool=tool.qualified, kinds=kinds, hosts=known, text=text)
+class Offer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What "always" would keep of one call. texts: how a person is told of it, before it is kept.
 
+    rules: what is added to the list. only: where no rule can say it, the one call that they are for. commands: of patterns,
+    the command that each is for. lasts: whether it would hold, and can be said, in the user's own file, too."""
 
-def host_of(url: str) -> str | None:
-    """`scheme://host:port` of a URL; None for one that two programs might read in two ways."""
-    if not url.isascii() or any(not "!" <= char <= "~" or char in "\\@" for char in url):
-        return None
-    try:
-        parts = urlsplit(url)
-        port = parts.port or _PORTS.get(parts.scheme)
-    except ValueError:
-        return None
-    if parts.scheme not in _PORTS or not parts.hostname or port is None:
-        return None
-    return f"{parts.scheme}://{parts.hostname}" + ("" if port == _PORTS[parts.scheme] else f":{port}")
+    texts: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    only: Exactly | None = None
+    commands: tuple[str, ...] = ()
+    lasts: bool = False
+
+    @property
+    def scopes(self) -> list[str]:
+        """How long it may be kept."""
+        return ["session", "project", "user"] if self.lasts else ["session"]
+
+    def edited(self, patterns: Sequence[str]) -> Offer | None:
+        """The same with these patterns in place of those that were offered; None where one of them will not do."""
+        if not self.commands or len(patterns) != len(self.commands):
+            return None
+        if any(pattern_problem(one, command) for one, command in zip(patterns, self.commands, strict=True)):
+            return None
+        plain = [plain_pattern(one) for one in patterns]
+        rules = [
+            _remembered(f"{pattern} {MARK}", rule.tool, rule.key, Where(commands=(pattern,)))
+            for pattern, rule in zip(plain, self.rules, strict=True)
+        ]
+        return msgspec.structs.replace(self, texts=tuple(f"{one} {MARK}" for one in plain), rules=tuple(rules))
+
+    def written(self) -> list[RuleSettings]:
+        """The rules as they stand in a file; those that differ in their commands alone are one."""
+        found: dict[tuple[object, ...], RuleSettings] = {}
+        for rule in self.rules:
+            where = rule.where or Where()
+            key = (rule.tool, rule.key, where.paths, where.hosts, where.sends, bool(where.commands))
+            one = found.get(key)
+            commands = [*_listed(one.command if one else None), *where.commands]
+            found[key] = RuleSettings(
+                action="allow",
+                tool=rule.tool,
+                key=rule.key,
+                path=_single(where.paths),
+                host=_single(where.hosts),
+                command=_single(commands),
+                sends=where.sends,
+            )
+        return list(found.values())
 
 
 class Remembered:
     """The answers of one session, in one process."""
 
     def __init__(self) -> None:
-        self._scopes: dict[str, list[Scope]] = {}
+        self.rules: tuple[Rule, ...] = ()
+        self._exactly: dict[Exactly, Rule] = {}
+        self._over: tuple[Policy, tuple[Rule, ...], Policy] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._scopes)
+        return bool(self.rules or self._exactly)
 
-    def keep(self, scope: Scope) -> None:
-        """From now on calls of this scope are not asked about."""
-        kept = self._scopes.setdefault(scope.tool, [])
-        if scope not in kept:
-            kept.append(scope)
+    def keep(self, offer: Offer, source: Source | None = None) -> None:
+        """From now on calls of this kind are not asked about. `source`: where it is written down, too."""
+        rules = [msgspec.structs.replace(rule, source=source) for rule in offer.rules]
+        if offer.only is not None:
+            self._exactly[offer.only] = rules[0]
+        else:
+            self.rules += tuple(rule for rule in rules if rule not in self.rules)
 
-    def find(self, tool: Tool, body: bytes, touches: Sequence[Touch]) -> Scope | None:
-        """The kept answer that covers a call."""
-        kept = self._scopes.get(tool.qualified)
-        asked = scope_of(tool, body, touches) if kept else None
-        return next((scope for scope in kept or () if asked is not None and scope.covers(asked)), None)
+    def over(self, policy: Policy, tool: Tool, body: bytes, touches: Sequence[Touch]) -> Policy:
+        """The policy with what is kept; with the answer to this very call, where there is one."""
+        if not self:
+            return policy
+        exactly = self._exactly.get(Exactly.of(tool, body, touches)) if self._exactly else None
+        if any(touch.outside for touch in touches):
+            exactly = None  # what it names leads elsewhere now
+        if exactly is not None:
+            return policy.with_rules((*self.rules, exactly))
+        if not self.rules:
+            return policy
+        if self._over is None or self._over[0] is not policy or self._over[1] != self.rules:
+            self._over = policy, self.rules, policy.with_rules(self.rules)
+        return self._over[2]
+
+
+def offer_of(
+    policy: Policy, tool: Tool, call: Call, body: bytes, touches: list[Touch], *, cautious: bool = False
+) -> Offer | None:
+    """What "always" would keep after this call, which is asked about; None where it is not offered.
+
+    policy: as it stands, with what is remembered already."""
+    if any(touch.outside for touch in touches):
+        return None
+
+    def holds(rules: Iterable[Rule]) -> bool:
+        with_them = policy.with_rules(tuple(rules))
+        return with_them.decide(tool, call, touches, cautious=cautious).decision.action == "allow"
+
+    offer = _by_rules(policy, tool, call, touches)
+    if offer is not None and holds(offer.rules):
+        lasts = holds(msgspec.structs.replace(rule, layer="user") for rule in offer.rules)
+        return msgspec.structs.replace(offer, lasts=lasts)
+    text = f"exactly this {'command' if any(touch.kind == 'run' for touch in touches) else 'call'} of {tool.name}"
+    rule = _remembered(text, tool.qualified, None, None)
+    return Offer(texts=(text,), rules=(rule,), only=Exactly.of(tool, body, touches)) if holds([rule]) else None
+
+
+def _by_rules(policy: Policy, tool: Tool, call: Call, touches: list[Touch]) -> Offer | None:
+    """What rules can say of all that was asked about; None where some of it they cannot."""
+    rules: dict[tuple[str | None, Where | None], str] = {}
+    commands: dict[str, str] = {}
+    for asking in policy.askings(tool, call, touches, closely=True):
+        if asking.nested:
+            continue  # what holds it is asked about
+        said = judge(policy.rules, tool, asking)
+        if said is None or said.rule.action != "ask":
+            continue
+        found = _narrowest(tool, asking)
+        if found is None:
+            return None
+        where, text = found
+        rules.setdefault((asking.key, where), text)
+        if asking.command is not None:
+            commands.setdefault(text, asking.command.text)
+    if not rules or (commands and len(commands) != len(rules)):
+        return None
+    texts = tuple(dict.fromkeys(rules.values()))
+    made = tuple(_remembered(text, tool.qualified, key, where) for (key, where), text in rules.items())
+    return Offer(texts=texts, rules=made, commands=tuple(commands[text] for text in texts) if commands else ())
+
+
+def _narrowest(tool: Tool, asking: Asking) -> tuple[Where | None, str] | None:
+    """The condition of a rule that covers this and as little else as will do, and how a person is told of it."""
+    touch, command, name = asking.touch, asking.command, tool.name
+    own = tool.declaration.permission
+    if touch is None or tool.effect == "delegating" or asking.trouble is not None or asking.unread:
+        return None
+    if own in _WIDE and not (own == "web" and touch.kind == "net"):
+        return None
+    if touch.kind == "run":
+        if command is None or command.risk is not None or not command.offer or own is not None:
+            return None
+        pattern = plain_pattern(command.offer)
+        return Where(commands=(pattern,)), f"{pattern} {MARK}"
+    if touch.kind == "net":
+        address = address_of(touch.what)
+        if address is None:
+            return None
+        sending = " (sending data)" if touch.sends else ""
+        return Where(hosts=(address,), sends=touch.sends), f"{name} to {address}{sending}"
+    if touch.kind in PATHS:
+        return Where(paths=_INSIDE), f"{name} in the workspace"
+    return None if touch.kind == "unknown" else (None, f"{name}, whatever its arguments")
+
+
+def address_of(url: str) -> str | None:
+    """`scheme://host:port` of a URL; None for one that two programs might read in two ways."""
+    scheme, colon, _ = url.partition("://")
+    scheme = scheme.lower()
+    host = host_of(url) if colon and scheme in _USUAL else None
+    if host is None or host.port is None:
+        return None
+    name = f"[{host.name}]" if ":" in host.name else host.name
+    return f"{scheme}://{name}" + ("" if host.port == _USUAL[scheme] else f":{host.port}")
+
+
+def _remembered(text: str, tool: str | None, key: str | None, where: Where | None) -> Rule:
+    layer: Layer = "remembered"
+    return Rule(action="allow", name=f"remembered: {text}", layer=layer, tool=tool, key=key, where=where)
+
+
+def _single(texts: Sequence[str]) -> str | list[str] | None:
+    """One text by itself, several as a list."""
+    return None if not texts else texts[0] if len(texts) == 1 else list(texts)
+
+
+def _listed(value: str | list[str] | None) -> list[str]:
+    return [] if value is None else [value] if isinstance(value, str) else value

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from pegboard.calls import STRICTNESS, Action, Decision, Layer, Source
+from pegboard.policy.asked import Asking, Where
 from pegboard.registry import matches
 from pegboard.tooling import Tool
 
@@ -30,44 +31,15 @@ RANK: dict[Layer, int] = {
 """A later layer's ask or allow wins over an earlier one's. Tools and plugins are no person: what they say ranks lowest."""
 
 
-class Where(msgspec.Struct, frozen=True, gc=False):
-    """What must be so for a rule to match, beside key and tool; all that is set must hold. The rules on command lines, paths
-    and hosts will add their conditions here.
-
-    outside: the touch leads out of the workspace. sends: it is a request with a body. changes: the call does more than
-    read. cautious: a model that asks to be asked about makes it."""
-
-    outside: bool = False
-    sends: bool = False
-    changes: bool = False
-    cautious: bool = False
-
-
-class Asking(msgspec.Struct, frozen=True, gc=False):
-    """What is asked of the rules: a permission key of a call (None: it touches nothing), and what `Where` looks at."""
-
-    key: str | None
-    outside: bool = False
-    sends: bool = False
-    changes: bool = False
-    cautious: bool = False
-
-    def fits(self, where: Where) -> bool:
-        """Whether all conditions hold."""
-        return not (
-            (where.outside and not self.outside)
-            or (where.sends and not self.sends)
-            or (where.changes and not self.changes)
-            or (where.cautious and not self.cautious)
-        )
-
-
 class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One rule, and where it stands. `name` is how people are told of it (`tool_permission.edit`).
 
     key: the permission key it is for; None: any. tool: a token that names tools (see `registry.matches`); None: any.
     others: it is for every tool that none of these tokens names. only_stricter: it comes from a project that nobody trusts,
-    and counts where it makes the answer stricter. floor: it is not outranked by any allow."""
+    and counts where it makes the answer stricter. floor: it is not outranked by any allow. soft: a deny that gives way to a
+    person's ask or allow whose tool pattern has the longer literal part. wants_sandbox: an allow for programs in the sandbox
+    alone. mode: it stands in a mode, and so before the rest of its layer that is as close. general: it is what a
+    permission key gets where nothing closer speaks."""
 
     action: Action
     name: str
@@ -79,12 +51,33 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     where: Where | None = None
     only_stricter: bool = False
     floor: bool = False
+    soft: bool = False
+    wants_sandbox: bool = False
+    mode: bool = False
+    general: bool = False
 
     def matches(self, tool: Tool, asking: Asking) -> bool:
         """Whether it speaks of this."""
         return (
             (self.key is None or self.key == asking.key)
-            and (self.where is None or asking.fits(self.where))
+            and (self.where is None or asking.fits(self.where, exactly=self.action == "allow"))
+            and not (self.wants_sandbox and not asking.runs)
+            and not (asking.nested and not self.speaks_inside)
+            and self.names(tool)
+        )
+
+    @property
+    def speaks_inside(self) -> bool:
+        """Whether it looks at commands inside others, too."""
+        return self.action != "allow" and self.where is not None and bool(self.where.commands)
+
+    def doubts(self, tool: Tool, asking: Asking) -> bool:
+        """Whether it may be meant, and nobody can tell."""
+        return (
+            self.where is not None
+            and self.action != "allow"
+            and (self.key is None or self.key == asking.key)
+            and asking.doubtful(self.where)
             and self.names(tool)
         )
 
@@ -97,7 +90,17 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def decision(self) -> Decision:
         """What it says, as it goes on record."""
-        return Decision(action=self.action, rule=self.name, layer=self.layer, source=self.source)
+        return Decision(action=self.action, rule=self.name, layer=self.layer, source=self.source, sandbox=self.confines)
+
+    @property
+    def strictness(self) -> int:
+        """How strict its answer is: allow, allow in the sandbox, ask, deny."""
+        return 2 * STRICTNESS[self.action] + self.confines
+
+    @property
+    def confines(self) -> bool:
+        """Whether it allows in the sandbox alone."""
+        return self.wants_sandbox and self.action == "allow"
 
 
 def literal(pattern: str | None) -> int:
@@ -110,21 +113,23 @@ def ordered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
     def place(rule: Rule) -> tuple[int, ...]:
         if rule.action == "deny":
-            return (0,)
+            return (0, rule.soft)
         if rule.floor:
             return (2,)
-        return (1, -RANK[rule.layer], rule.where is None, -literal(rule.tool), -STRICTNESS[rule.action])
+        rank = -RANK[rule.layer]
+        return (1, rank, rule.where is None, -literal(rule.tool), not rule.mode, -STRICTNESS[rule.action])
 
     return tuple(sorted(rules, key=place))
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the list says of a call. person: a rule of a person's matched, and not only defaults. floor: the floor that an
-    allow meets, whether or not this is one."""
+    """What the list says of a call. person: a rule of a person's matched, and not only defaults. floor: what an allow meets,
+    whether or not this is one. asking: what the deciding rule was asked about."""
 
     rule: Rule
     person: bool = False
     floor: Rule | None = None
+    asking: Asking | None = None
 
 
 NOTHING = Rule(action="allow", name="touches nothing")
@@ -133,32 +138,58 @@ NOTHING = Rule(action="allow", name="touches nothing")
 
 def resolve(rules: Sequence[Rule], tool: Tool, askings: Sequence[Asking]) -> Ruling:
     """What an `ordered` list says of a call: any deny, else the strictest of what its askings get."""
-    worst: Rule | None = None
+    worst: Ruling | None = None
     person = False
     floor: Rule | None = None
     for asking in askings:
-        found: Rule | None = None
-        held: Rule | None = None
-        for rule in rules:
-            if not rule.matches(tool, asking):
-                continue
-            if rule.action == "deny":
-                found = rule
+        one = judge(rules, tool, asking)
+        if one is None:
+            continue
+        person = person or one.person
+        floor = floor or one.floor
+        if worst is None or one.rule.strictness > worst.rule.strictness:
+            worst = one
+            if worst.rule.action == "deny":
                 break
-            if rule.floor:
-                floor = floor or rule
-            elif rule.only_stricter:
-                held = held or (rule if rule.action == "ask" else None)
-            else:
-                found = found or _over(held, rule)
-                person = person or RANK[rule.layer] > 0
-        person = person or held is not None
-        found = found or held or _unruled(asking)
-        if worst is None or STRICTNESS[found.action] > STRICTNESS[worst.action]:
-            worst = found
-            if worst.action == "deny":
-                break
-    return Ruling(rule=worst or NOTHING, person=person, floor=floor)
+    if worst is None:
+        return Ruling(rule=NOTHING, person=person, floor=floor)
+    return Ruling(rule=worst.rule, person=person, floor=floor, asking=worst.asking)
+
+
+def judge(rules: Sequence[Rule], tool: Tool, asking: Asking) -> Ruling | None:
+    """What the list says of one thing; None of a command inside others of which no rule speaks."""
+    found: Rule | None = None
+    held: Rule | None = None
+    floor: Rule | None = None
+    soft: Rule | None = None
+    person, closest = False, 0
+    for rule in rules:
+        if not rule.matches(tool, asking):
+            if floor is None and rule.doubts(tool, asking):
+                floor = _doubt(rule)
+        elif rule.action == "deny" and not rule.soft:
+            return Ruling(rule=rule, person=person, floor=floor, asking=asking)
+        elif rule.soft:  # of several the one that is hardest to outrank
+            soft = rule if soft is None or literal(rule.tool) > literal(soft.tool) else soft
+        elif rule.floor:
+            floor = floor or rule
+        elif rule.only_stricter:
+            held = held or (rule if rule.action == "ask" else None)
+        else:
+            found = found or _over(held, rule)
+            if RANK[rule.layer] > 0:
+                person, closest = True, max(closest, literal(rule.tool))
+    if soft is not None and closest <= literal(soft.tool):
+        return Ruling(rule=soft, person=person, floor=floor, asking=asking)
+    if found is None and held is None and asking.nested:
+        return Ruling(rule=NOTHING, floor=floor, asking=asking) if floor else None
+    found = found or held or _unruled(asking)
+    return Ruling(rule=found, person=person or held is not None, floor=floor, asking=asking)
+
+
+def _doubt(rule: Rule) -> Rule:
+    """An ask that no allow outranks, where nobody can tell whether a rule is meant."""
+    return Rule(action="ask", name=f"{rule.name} cannot be ruled out", layer=rule.layer, source=rule.source, floor=True)
 
 
 def _over(held: Rule | None, rule: Rule) -> Rule:
@@ -170,7 +201,7 @@ def _unruled(asking: Asking) -> Rule:
     """What no rule speaks of asks (a plugin's key that nobody has set), unless it touches nothing."""
     if asking.key is None:
         return NOTHING
-    return Rule(action="ask", name=f"tool_permission.{asking.key}", key=asking.key)
+    return Rule(action="ask", name=f"tool_permission.{asking.key}", key=asking.key, general=True)
 
 
 def matching(rules: Sequence[Rule], tool: Tool, askings: Sequence[Asking]) -> Iterator[Rule]:

@@ -11,7 +11,6 @@ from pegboard import port
 from pegboard.calls import Call, Record
 from pegboard.errors import ConfigError
 from pegboard.events import AnyEvent, CallAsked, CallFinished
-from pegboard.lane import Lane
 from pegboard.observing import ObserverSeat
 from pegboard.road import Road
 from pegboard.touches import kinds_in
@@ -43,7 +42,7 @@ class Single:
     def __init__(self, road: Road) -> None:
         self._road = road
         road.desk.offers_always = False  # the process ends with the call
-        self._lane = Lane()
+        self._lane = road.lane()
 
     @property
     def running(self) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pegboard import port
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded, Undone
+from pegboard.policy import choices
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE
@@ -55,6 +56,7 @@ class Chat:
         self._lines = lines_of_stdin(History(file), lambda line: slash.completions(board, line), self._screen.say)
         self._echoes = not is_terminal(sys.stdin)
         self._model: str | None = None
+        self._mode: str | None = None  # that the person chose here; "": none is to be on
         self._talk: Talk | None = None
         self._interrupts: Interrupts | None = None
         self._ending = float("-inf")
@@ -85,7 +87,7 @@ class Chat:
 
     def _read(self) -> str | None:
         try:
-            return self._lines.read()
+            return self._lines.read(visible(self._mode_on))
         except Leave:
             self.told_to_end = True
         except TooLong as error:
@@ -112,9 +114,9 @@ class Chat:
         board, width = self._board, columns(sys.stdout)
         match command.name:
             case "help":
-                self._print(slash.help_lines(board, command.rest, self._out, width))
+                self._print(slash.help_lines(board, command.rest, self._out, width, self.talk.front.agent.policy))
             case "tools":
-                self._print(slash.list_lines(board, self._out, width))
+                self._print(slash.list_lines(board, self._out, width, self.talk.front.agent.policy))
             case "tool":
                 await self._call(*slash.read_call(command.rest, board))
             case "sessions":
@@ -133,6 +135,8 @@ class Chat:
                 self._show_where()
             case "model":
                 await self._choose(slash.read_model(command.rest))
+            case "mode":
+                await self._change_mode(command.rest)
             case _:
                 self._leaving = True
 
@@ -152,6 +156,7 @@ class Chat:
             provider=provider,
             screen=self._screen,
             before_question=self._lines.stash,
+            mode=self._mode,
         )
         old, self._talk = self._talk, talk
         if old is not None:
@@ -181,6 +186,22 @@ class Chat:
                 self._leaving = True  # there is nothing left to talk in
                 raise
         self._screen.say(self.talk.header[0])
+
+    @property
+    def _mode_on(self) -> str:
+        mode = self.talk.front.agent.mode
+        return mode.name if mode is not None else ""
+
+    async def _change_mode(self, name: str) -> None:
+        """`/mode`: say which there are, or be in another from here on, in the sessions that follow in this process too."""
+        if name:
+            wanted = "" if name == "none" and name not in choices(self._board.loaded) else name
+            await self.talk.front.agent.send(port.Mode(name=wanted or None))
+            self._mode = wanted
+            told = f"the mode is {wanted}" if wanted else "no mode is on"
+            self._screen.say(self._screen.styles.dim(visible(told)))
+            return
+        self._print(slash.mode_lines(self._board, self._mode_on, self._out, columns(sys.stdout)))
 
     # --- a turn, or a call ----------------------------------------------------------------------------------------------
 

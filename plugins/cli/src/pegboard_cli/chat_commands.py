@@ -27,6 +27,7 @@ from pegboard_cli.wrapping import wrapped
 if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.events import AnyEvent
+    from pegboard.policy import Policy
     from pegboard.session import SessionInfo
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -38,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("/undo [CALL]", "put files back as they were before the last call, or this one; /undo list shows them"),
     "new": ("/new", "begin a new session"),
     "model": ("/model [NAME]", "which model answers; with NAME, another one from here on"),
+    "mode": ("/mode [NAME]", "which modes there are; with NAME, be in it from here on; none: in no mode"),
     "quit": ("/quit", "leave; so does Ctrl-D"),
 }
 """Name: how it is written, and what it does."""
@@ -123,13 +125,23 @@ def read_model(rest: str) -> str:
     return rest
 
 
-def help_lines(board: Board, topic: str, styles: Styles, width: int | None) -> list[str]:
+def mode_lines(board: Board, current: str, styles: Styles, width: int | None) -> list[str]:
+    """`/mode`: those there are, and which one is on."""
+    from pegboard.policy import choices
+
+    there = choices(board.loaded)
+    rows = [[("* " if name == current else "  ") + name, there[name]] for name in sorted(there)]
+    said = f"the mode is {current}" if current else "no mode is on"
+    return [*table_lines(rows, width=width), styles.dim(visible(f"{said} · /mode NAME changes it, /mode none ends it"))]
+
+
+def help_lines(board: Board, topic: str, styles: Styles, width: int | None, policy: Policy | None = None) -> list[str]:
     """`/help`, or one command, or one tool.
 
     Raises:
         BadCommand: there is neither a command nor a tool of that name.
     """
-    listed = list_tools(board, all=True)
+    listed = list_tools(board, all=True, policy=policy)
     if not topic:
         tools = [[row.name, row.short] for row in listed.tools if row.offered]
         return [
@@ -149,9 +161,9 @@ def help_lines(board: Board, topic: str, styles: Styles, width: int | None) -> l
         raise BadCommand(str(error).replace("`pegboard tools`", "/tools")) from None
 
 
-def list_lines(board: Board, styles: Styles, width: int | None) -> list[str]:
-    """`/tools`."""
-    return tool_lines(list_tools(board), styles, width=width)
+def list_lines(board: Board, styles: Styles, width: int | None, policy: Policy | None = None) -> list[str]:
+    """`/tools`. policy: of the mode that is on."""
+    return tool_lines(list_tools(board, policy=policy), styles, width=width)
 
 
 def known_sessions(board: Board) -> list[SessionInfo]:
@@ -214,6 +226,10 @@ def completions(board: Board, before: str) -> list[str]:
             return [f"{tool.name} " for tool in board.registry.tools if not board.policy.hidden(tool)]
         case ["/undo"]:
             return ["list "]
+        case ["/mode"]:
+            from pegboard.policy import choices
+
+            return [f"{visible(name)} " for name in sorted({*choices(board.loaded), "none"})]
         case ["/resume"] if board.sessions_folder is not None and board.sessions_folder.is_dir():
             return sorted(visible(one.name) for one in board.sessions_folder.iterdir() if not only_calls(str(one)))
         case _:

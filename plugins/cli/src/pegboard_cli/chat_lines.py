@@ -20,7 +20,7 @@ from pegboard_cli.interrupts import SOON
 from pegboard_cli.styles import is_terminal, takes_sequences
 from pegboard_cli.terminal import plain, visible
 
-PROMPT, MORE = "> ", "… "
+PROMPT, MORE = "{}> ", "… "
 MOST_BYTES = 64 * 1024 * 1024
 """What one prompt may hold."""
 
@@ -47,8 +47,8 @@ class _Stopping(Exception):
 class Lines(Protocol):
     """A source of prompts."""
 
-    def read(self) -> str | None:
-        """The next prompt, without its end; None when there are no more.
+    def read(self, mode: str = "") -> str | None:
+        """The next prompt, without its end; None when there are no more. mode: stands before what is typed.
 
         Raises:
             Leave: the process was told to end.
@@ -62,8 +62,8 @@ class Lines(Protocol):
 class Piped:
     """Prompts from a pipe or a file: one a line; a backslash at the end joins the next."""
 
-    def read(self) -> str | None:
-        """The next prompt."""
+    def read(self, mode: str = "") -> str | None:
+        """The next prompt. Nobody sees what mode is on."""
         whole: list[str] = []
         while (line := self._line()) is not None:
             whole.append(line.removesuffix("\\"))
@@ -99,12 +99,12 @@ class Typed:
             for entry in history.load():
                 self._editor.add_history(entry)
 
-    def read(self) -> str | None:
+    def read(self, mode: str = "") -> str | None:
         """The next prompt. Ctrl-C takes the line away, and soon again says how to leave; Ctrl-D on an empty line leaves."""
         whole: list[str] = []
         while True:
             try:
-                line = self._line(MORE if whole else PROMPT)
+                line = self._line(MORE if whole else PROMPT.format(mode))
             except KeyboardInterrupt:
                 whole.clear()
                 self._clear()

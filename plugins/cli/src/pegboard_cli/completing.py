@@ -117,6 +117,14 @@ def setting_keys() -> Found:
     return [(key, "") for key in known_keys()]
 
 
+def mode_names(root: str | None) -> Found:
+    """The modes that come with Pegboard, and those of the configuration."""
+    from pegboard.policy import choices
+
+    loaded = _loaded(root)
+    return list(choices(loaded).items()) if loaded is not None else []
+
+
 def model_names(root: str | None) -> Iterator[tuple[str, str]]:
     """Models that the configuration names, and providers that are installed. Nobody is asked what there is."""
     loaded = _loaded(root)

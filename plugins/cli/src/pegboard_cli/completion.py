@@ -154,11 +154,13 @@ def _values(ctx: Any, asked: Any, piece: str, words: Sequence[str]) -> completin
             return completing.set_names(piece)
         case "--model", _:
             return completing.model_names(folder)
+        case "--mode", _:
+            return completing.mode_names(folder)
         case "--without-guard", _:
             return completing.guard_names()
         case "KEY", _:
             return completing.setting_keys()
-        case "NAME", "tool" | "tools":
+        case "NAME", "tool" | "tools" | "explain":
             return completing.tool_names(folder)
         case "NAME", "uninstall":
             return completing.plugin_names()

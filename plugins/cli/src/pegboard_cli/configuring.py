@@ -13,18 +13,19 @@ import msgspec
 from pegboard.calls import Layer, Source
 from pegboard.config import layers
 from pegboard.config.checking import OPEN, OWN, SECRET, complaint, insist, misfit, nearest
-from pegboard.config.layers import JOINED, Said, leaves, put, type_of, value_of
+from pegboard.config.layers import Said, is_listed, joins, leaves, put, type_of, value_of
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
 from pegboard.config.published import NOT_SET, Key, keys
 from pegboard.config.tightening import permission
 from pegboard.config.write import UNCHANGED
-from pegboard.entries import scan
+from pegboard.entries import scan, set_names
 from pegboard.errors import ConfigError
 
 from pegboard_cli.terminal import plain
 
 MASK = "***"
+_IN_PARTS = ("permission.rules", "hooks", "modes")
 _REFERENCE = re.compile(r"(\w+ )?\{env:\w+\}")
 _IN_URL = re.compile(r"(?<=://)[^/?#\s]+(?=@)")
 _IN_QUERY = re.compile(
@@ -55,8 +56,16 @@ def read(path: str | None) -> Loaded:
         ConfigError: a setting is wrong.
     """
     root, notes = find_root(path)
-    entries = frozenset(entry.name for entry in scan())
-    loaded = load(user_file=config_file(os.environ), root=root, environ=os.environ, flags={}, entries=entries)
+    entries = scan()
+    loaded = load(
+        user_file=config_file(os.environ),
+        root=root,
+        environ=os.environ,
+        flags={},
+        entries=frozenset(entry.name for entry in entries),
+        sets=set_names(entries),
+        state=state_folder(os.environ),
+    )
     return msgspec.structs.replace(loaded, notes=[*loaded.notes, *notes])
 
 
@@ -69,6 +78,8 @@ def shown(loaded: Loaded) -> dict[str, Shown]:
             table = key.name.split(".")[0]
             for name, value in getattr(getattr(loaded.config, table), OPEN[table][1]).items():
                 found.setdefault(f"{table}.{name}", _shown(loaded, f"{table}.{name}", value, None))
+        elif key.name in _IN_PARTS:
+            found |= _in_parts(loaded, key.name)
         elif "NAME" not in key.name:
             found[key.name] = _shown(loaded, key.name, _value(loaded, key), key.effect)
     for table, values in [("providers", loaded.config.providers), *loaded.config.tables.items()]:
@@ -76,6 +87,26 @@ def shown(loaded: Loaded) -> dict[str, Shown]:
         for path, value in leaves(inside):
             name = ".".join(("providers", *path) if table == "providers" else path)
             found[name] = _shown(loaded, name, masked(name, value), None)
+    return found
+
+
+def _in_parts(loaded: Loaded, name: str) -> dict[str, Shown]:
+    """What stands in lists of tables, and in tables under names: each part with its own layer and line."""
+    found: dict[str, Shown] = {}
+    for said in loaded.stated:
+        dotted = ".".join(said.key)
+        if dotted != name and not dotted.startswith(f"{name}."):
+            continue
+        tables = said.value if isinstance(said.value, list) and is_listed(said.key) else [said.value]
+        count = sum(1 for one in found if one.startswith(f"{dotted}["))
+        for number, table in enumerate(tables):
+            listed = is_listed(said.key)
+            key = f"{dotted}[{count + number}]" if listed else dotted
+            source = said.item(number) if listed else said.source
+            found[key] = Shown(value=masked(key, table), layer=said.layer, source=source, note=None)
+    if not found:
+        held = _value(loaded, keys()[name])
+        found[name] = Shown(value=held, layer="default", source=None, note=None)
     return found
 
 
@@ -90,7 +121,7 @@ def _value(loaded: Loaded, key: Key) -> Any:
 def _shown(loaded: Loaded, name: str, value: Any, effect: str | None) -> Shown:
     origin = loaded.origin(name)
     note = effect
-    if name.split(".")[-1] in JOINED and isinstance(value, list):
+    if joins(tuple(name.split("."))) and isinstance(value, list):
         from_ = dict.fromkeys(loaded.origin(f"{name}: {item}").layer for item in value)
         note = f"joined from {', '.join(from_)}" if len(from_) > 1 else note
     return Shown(value=value, layer=origin.layer, source=origin.source, note=note)
@@ -276,7 +307,7 @@ def whose_keys(name: str) -> str:
 def overridden(loaded: Loaded, key: tuple[str, ...]) -> str | None:
     """Why a value in the user's file does not hold, where a later layer says something else."""
     later = [one for one in loaded.stated if one.key == key and one.layer not in ("user", "default")]
-    if not later or key[-1] in JOINED:
+    if not later or joins(key):
         return None
     by = {"environment": layers.variable(key), "project": "the project's file"}
     return f"{by.get(later[-1].layer, later[-1].layer)} says otherwise here, and wins"

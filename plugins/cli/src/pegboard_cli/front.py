@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
 from pegboard import port
@@ -27,7 +27,7 @@ from pegboard.events import (
 
 from pegboard_cli.interrupts import Interrupts
 from pegboard_cli.progress import ticking
-from pegboard_cli.prompt import ask_approval, ask_question
+from pegboard_cli.prompt import ask_approval, ask_question, ask_several
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import is_terminal
 from pegboard_cli.terminal import visible
@@ -90,7 +90,8 @@ class Front(Generic[A]):
         self.since = session.last
         self.viewer = self._new_viewer(quiet=quiet)
         self._before_question = before_question
-        self._asking: asyncio.Task[port.Answer] | None = None
+        self._asking: asyncio.Task[Any] | None = None
+        self._together: list[ApprovalAsked] = []
         self._running: set[str] = set()
         self._sent: set[asyncio.Task[None]] = set()
 
@@ -114,6 +115,7 @@ class Front(Generic[A]):
             end_turn=end,
             give_up=give_up,
             turn_only=self.board.config.ui.ctrl_c == "turn",
+            lent=lambda: self.screen.lent,
         )
 
     def _new_viewer(self, *, quiet: bool) -> Viewer:
@@ -148,24 +150,49 @@ class Front(Generic[A]):
             return
         await self.viewer.take(event)
         if self.wishes.answers == "person" and isinstance(event, ApprovalAsked | QuestionAsked):
-            await self._ask(event)
+            await self._question(event)
 
-    async def _ask(self, event: ApprovalAsked | QuestionAsked) -> None:
+    async def _question(self, event: ApprovalAsked | QuestionAsked) -> None:
+        """Put a question; those of one reply that come together are put together."""
+        if not isinstance(event, ApprovalAsked):
+            await self._ask([event], ask_question(event, self.screen))
+            return
+        same = (event.turn, event.lane, event.batch)
+        events = [*(one for one in self._together if (one.turn, one.lane, one.batch) == same), event]
+        self._together = events if len(events) < event.batch else []
+        if self._together:
+            return
+        subjects, glyphs = [self.viewer.question(one) for one in events], self.board.config.ui.glyph_lines
+        if len(events) > 1:
+            said = await self._ask(events, ask_several(events, subjects, self.screen, glyphs=glyphs))
+            if said != "one by one":
+                return
+        for one, subject in zip(events, subjects, strict=True):
+            if await self._ask([one], ask_approval(one, subject, self.screen, glyphs=glyphs)) == "left":
+                return
+
+    async def _ask(
+        self,
+        events: Sequence[ApprovalAsked | QuestionAsked],
+        asking: Coroutine[Any, Any, port.Answer | list[port.Answer] | None],
+    ) -> Literal["answered", "settled", "left", "one by one"]:
+        """Read the answer to questions, and send it. settled: somebody else gave it. left: by Ctrl-C."""
         self._before_question()
-        if isinstance(event, ApprovalAsked):
-            subject = self.viewer.question(event)
-            asking = ask_approval(event, subject, self.screen, glyphs=self.board.config.ui.glyph_lines)
-        else:
-            asking = ask_question(event, self.screen)
         self._asking = asyncio.ensure_future(asking)
-        elsewhere = asyncio.ensure_future(self._settled(event))
+        elsewhere = asyncio.gather(*(self._settled(event) for event in events))
         try:
             await asyncio.wait([self._asking, elsewhere], return_when=asyncio.FIRST_COMPLETED)
             if elsewhere.done():
                 self._stop_asking()
                 await asyncio.wait([self._asking])
-            if not self._asking.cancelled():
-                await self.agent.send(self._asking.result())
+            if self._asking.cancelled():
+                return "settled" if elsewhere.done() else "left"
+            answers = self._asking.result()
+            if answers is None:
+                return "one by one"
+            for answer in answers if isinstance(answers, list) else [answers]:
+                await self.agent.send(answer)
+            return "answered"
         finally:
             self._stop_asking()
             self._asking = None

@@ -18,7 +18,8 @@ class Interrupts:
     """What the presses of one command come to.
 
     running: the calls that run now. stop_calls: stops those. end_turn: ends the turn. give_up: ends the command itself,
-    for a press after the turn was told to end. turn_only: `ui.ctrl_c = "turn"`."""
+    for a press after the turn was told to end. turn_only: `ui.ctrl_c = "turn"`. lent: whether another program has the
+    terminal, whose keys these are."""
 
     def __init__(
         self,
@@ -28,12 +29,14 @@ class Interrupts:
         end_turn: Callable[[], object],
         give_up: Callable[[], object],
         turn_only: bool = False,
+        lent: Callable[[], bool] = lambda: False,
     ) -> None:
         self._running = running
         self._stop_calls = stop_calls
         self._end_turn = end_turn
         self._give_up = give_up
         self._turn_only = turn_only
+        self._lent = lent
         self._stopped: frozenset[str] = frozenset()
         self._last = float("-inf")
         self._ended = False
@@ -42,6 +45,8 @@ class Interrupts:
 
     def press(self) -> None:
         """Ctrl-C."""
+        if self._lent():
+            return
         now, running = time.monotonic(), self._running()
         again = now - self._last < SOON or running <= self._stopped
         self._last = now

@@ -14,6 +14,7 @@ from pegboard_cli.styles import Styles
 
 if TYPE_CHECKING:
     from pegboard.board import Board
+    from pegboard.policy import Policy
     from pegboard.registry import Registry
     from pegboard.tooling import Tool
 
@@ -67,9 +68,10 @@ def tokens_of(size: int) -> int:
     return -(-size // 4)
 
 
-def list_tools(board: Board, *, all: bool = False) -> ToolList:
-    """Every registered tool in its order; those that policy denies and those that are told of to nobody only if `all`."""
-    rows = [_row(board, tool) for tool in board.registry.tools]
+def list_tools(board: Board, *, all: bool = False, policy: Policy | None = None) -> ToolList:
+    """Every registered tool in its order; those that policy denies and those that are told of to nobody only if `all`.
+    policy: of the mode that is on, if it is not the board's own."""
+    rows = [_row(board, tool, policy or board.policy) for tool in board.registry.tools]
     quiet = {tool.name for tool in board.registry.tools if not tool.declaration.advertised}
     offered = [row for row in rows if row.offered]
     size = sum(row.bytes for row in offered)
@@ -102,9 +104,9 @@ def only(listed: ToolList, name: str, registry: Registry) -> ToolList:
     return msgspec.structs.replace(listed, tools=[row for row in listed.tools if row.name == tool.name])
 
 
-def _row(board: Board, tool: Tool) -> ToolRow:
+def _row(board: Board, tool: Tool, policy: Policy) -> ToolRow:
     declared, size = tool.declaration, tool.wire_size()
-    why_not = board.why_not(tool)
+    why_not = board.why_not(tool, policy=policy)
     return ToolRow(
         name=tool.name,
         set=tool.set,

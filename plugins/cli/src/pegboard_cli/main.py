@@ -23,4 +23,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the current folder, or ours: see `__main__`
     sys.exit(main())

@@ -48,10 +48,19 @@ Json = Annotated[
     bool,
     typer.Option("--json", callback=keep_stdout, help="Print JSON on stdout, for programs; nobody is asked anything."),
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Ask about each call that does more than read, and remember no answer.")
+]
 WithoutGuard = Annotated[
     list[str] | None,
     typer.Option(
         "--without-guard", metavar="NAME", help="Start without this guard; what it protects is not protected."
+    ),
+]
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        "--mode", metavar="NAME", help="The mode to be in: plan, accept-edits, auto or one of yours; '': none."
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show log lines, and where an error came from.")]
@@ -107,6 +116,12 @@ def agent_flags(
         flags["toolSets"] = [name.strip() for name in plain(toolsets).split(",") if name.strip()]
     limits = {"limits.max_steps": max_steps, "limits.max_tokens": max_tokens, "limits.timeout": timeout}
     return flags | {key: value for key, value in limits.items() if value is not None}
+
+
+def approval_flags(*, strict: bool, mode: str | None = None) -> dict[str, object]:
+    """Options on what is allowed and when the person is asked, as settings by dotted key."""
+    flags: dict[str, object] = {"approval.strict": True} if strict else {}
+    return flags if mode is None else flags | {"mode": plain(mode)}
 
 
 def one_answer(*, yes: bool, no: bool) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
 from pegboard.config.schema import Config
-from pegboard.entries import Entry, survey
+from pegboard.entries import Entry, set_names, survey
 from pegboard.errors import ConfigError
 from pegboard.hooks import API, GROUPS
 from pegboard.plugins.claims import contested
@@ -19,7 +19,7 @@ from pegboard.plugins.kept import State, Verdict, state_of
 from pegboard.plugins.loaded import Failure, LoadProblem, how_to_mend, switch_off
 from pegboard.plugins.loading import check_entry, is_stranger, load_one, tools_of
 from pegboard.plugins.vetting import Vetting
-from pegboard.selection import at_its_key, standing, where
+from pegboard.selection import at_its_key, file_standing, standing, where
 
 from pegboard_cli.group import COMMANDS, is_word
 from pegboard_cli.group import GROUP as COMMANDS_GROUP
@@ -83,7 +83,15 @@ class Installed:
         self.root = os.path.abspath(os.sep)
         try:
             self.root, self.notes = find_root(path)
-            self.loaded = load(user_file=self.user_file, root=self.root, environ=environ, flags={}, entries=names)
+            self.loaded = load(
+                user_file=self.user_file,
+                root=self.root,
+                environ=environ,
+                flags={},
+                entries=names,
+                sets=set_names(self.entries),
+                state=self.state,
+            )
         except ConfigError as error:
             self.broken = str(error)
             self.loaded = Loaded(config=Config(), origins={}, notes=[])
@@ -93,6 +101,7 @@ class Installed:
         """A row for each. `refused`: what a new look at the strangers found; without it, what is kept of earlier ones."""
         on = [e for e in self.entries if e.group in GROUPS and standing(e, self.loaded)[0] == "on"]
         rows = [self._row(entry, on, refused or {}) for entry in self.entries]
+        rows += self._of_project()
         return PluginList(python=sys.version.split()[0], api=API, plugins=_without_duplicates(rows))
 
     def look(self, *, retry: bool) -> tuple[dict[Entry, Failure], list[str]]:
@@ -108,6 +117,26 @@ class Installed:
             own = {**tables, **{name: self.loaded.untouched[name] for name in spoilt}}
             refused = self.vetting.refused(strangers, own, places, notes, retry=retry)
         return refused, notes
+
+    def _of_project(self) -> list[PluginRow]:
+        """The project's plugin files. They are run by a start alone, when the project is trusted: here they are only read."""
+        if self.loaded.project is None:
+            return []
+        from pegboard.plugins.project_files import check_file, compiled, entry_of
+
+        rows = []
+        for file in self.loaded.project.brought.plugins:
+            state, reason = file_standing(file.name, self.loaded)
+            entry = entry_of(file)
+            row = _row(entry, state, reason, None)
+            try:
+                check_file(file, self.entries)
+                if state == "on":
+                    compiled(file)
+            except LoadProblem as problem:
+                row = _failed(row, entry, problem.what, str(problem))
+            rows.append(row)
+        return rows
 
     def _tables(self, entry: Entry) -> list[Mapping[str, Any]]:
         """The settings that an entry is loaded with: the first that it loads with, as `assembly` has it."""

@@ -1,35 +1,25 @@
-"""Asks the person at the terminal: questions go to stderr, answers are read from stdin, which is a terminal then.
+"""Asks the person at the terminal for permission, for one call or for several of a reply together.
 
-What was typed before a question was on the screen does not answer it. Enter means no. "Always" is offered only where the
-question says what it would keep, and that is on the screen before it is kept.
+Enter means no. "Always" is offered only where the question says what it would keep, and that is on the screen before it is
+kept; a pattern that the person edits is held against the command that was asked about. Nothing runs before a plain yes.
 """
 
 from __future__ import annotations
 
-import asyncio
-import os
-import re
-import sys
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from pegboard import port
 from pegboard.blocks import Activity
 from pegboard.events import ApprovalAsked, QuestionAsked
 
-from pegboard_cli.echo import echo
+from pegboard_cli import editing, typed
 from pegboard_cli.render import activity_line, all_visible, argument_lines, block_lines
+from pegboard_cli.replies import ENDING as ENDING
+from pegboard_cli.replies import SCOPES, Reply, Scope, read_choice, read_reply, read_scope
 from pegboard_cli.screen import Screen
-from pegboard_cli.styles import columns
 from pegboard_cli.terminal import plain, visible
-from pegboard_cli.wrapping import wrapped
-
-ENDING = '[N]o (or: "n because ...") '
-"""How every question for permission ends."""
-QUESTION = f"Allow? [y]es once / {ENDING}"
-QUESTION_ALWAYS = f"Allow? [y]es once / [a]lways for this session / {ENDING}"
-_NO = re.compile(r"(?:no|n)\b[\s,:;.-]*(?:because\b)?\s*(?P<reason>.*)", re.IGNORECASE | re.DOTALL)
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,14 +28,6 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     activity: Activity
     arguments: object
-
-
-class Reply(NamedTuple):
-    """What was typed. `always`: the yes stands for what the question said it would keep."""
-
-    granted: bool
-    reason: str | None = None
-    always: bool = False
 
 
 def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> list[str]:
@@ -58,109 +40,158 @@ def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, gl
         "  " + styles.warn(asks),
         *("  " + line for line in argument_lines(subject.arguments, styles)),
         *("  " + line for line in preview),
-        *("  " + styles.warn(f"always would allow, for this session: {visible(kept)}") for kept in event.remember),
+        *_kept_lines(event.remember, _scopes(event), screen),
     ]
-
-
-def read_reply(line: str) -> Reply | None:
-    """What was typed; None when it is no answer. An empty line means no."""
-    text = line.strip()
-    match text.casefold():
-        case "y" | "yes":
-            return Reply(True)
-        case "a" | "always":
-            return Reply(True, always=True)
-        case "":
-            return Reply(False)
-    no = _NO.fullmatch(text)
-    return Reply(False, plain(no["reason"].strip()) or None) if no else None
 
 
 async def ask_approval(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> port.Answer:
     """Show the call and read an answer. The end of input means no."""
-    _say(screen, approval_lines(event, subject, screen, glyphs=glyphs))
-    question = QUESTION_ALWAYS if event.remember else QUESTION
+    typed.say(screen, approval_lines(event, subject, screen, glyphs=glyphs))
+    arguments: Mapping[str, Any] | None = None
     while True:
-        line = await _ask(screen, question)
+        always = bool(event.remember) and arguments is None  # of other arguments nothing was offered
+        line = await typed.ask(screen, _question(event, always=always, edited=arguments is not None))
         reply = Reply(False) if line is None else read_reply(line)
-        if reply is not None and (event.remember or not reply.always):
-            answer = port.Answer(id=event.id, granted=reply.granted, reason=reply.reason)
-            return msgspec.structs.replace(answer, remember="session") if reply.always else answer
-        if reply is not None:
-            _say(screen, ["  That cannot be remembered; please answer y or n."])
+        if reply is None:
+            typed.say(screen, [f"  Please answer {'y, a, e or n' if always else 'y, e or n'}."])
+        elif reply.edit:
+            arguments = await _edited(event, arguments, screen)
+        elif reply.always and not always:
+            typed.say(screen, ["  That cannot be remembered; please answer y, e or n."])
+        elif reply.always:
+            answer = await _always(event, screen)
+            if answer is not None:
+                return answer
         else:
-            _say(screen, [f"  Please answer {'y, a or n' if event.remember else 'y or n'}."])
+            return port.Answer(
+                id=event.id,
+                granted=reply.granted,
+                reason=reply.reason,
+                arguments=arguments if reply.granted else None,
+            )
 
 
-def _say(screen: Screen, lines: Sequence[str]) -> None:
-    """Lines in rows of the terminal's width, so that none of what they hold begins a row."""
-    width = columns(sys.stderr)
-    screen.say(*(row for line in lines for row in wrapped(line, width)))
+async def ask_several(
+    events: Sequence[ApprovalAsked], subjects: Sequence[Subject], screen: Screen, *, glyphs: bool = True
+) -> list[port.Answer] | None:
+    """Show several calls of one reply and read which of them are allowed. None: they are to be asked about one by one."""
+    styles, count = screen.styles, len(events)
+    heads = [activity_line(one.activity, one.tool, styles, glyphs=glyphs)[0] for one in subjects]
+    numbered = [f"  {number}. {head}" for number, head in enumerate(heads, 1)]
+    shown = [styles.bold(f"{count} calls ask:"), *numbered]
+    for number, (event, subject) in enumerate(zip(events, subjects, strict=True), 1):
+        _, *lines = approval_lines(msgspec.structs.replace(event, remember=[]), subject, screen, glyphs=glyphs)
+        shown += [f"{number}. {heads[number - 1]}", *lines]
+    typed.say(screen, shown)
+    while True:
+        line = await typed.ask(
+            screen, 'Allow? [y]es to all / numbers for some (1 3-4) / [o]ne by one / [N]one (or: "n because ...") '
+        )
+        chosen = frozenset[int]() if line is None else read_choice(line, count)
+        reason = None
+        if chosen is None and line is not None and (said := read_reply(line)) is not None and said.reason:
+            chosen, reason = frozenset[int](), said.reason
+        if chosen == "one by one":
+            return None
+        if isinstance(chosen, frozenset):
+            return [
+                port.Answer(id=event.id, granted=number in chosen, reason=reason)
+                for number, event in enumerate(events, 1)
+            ]
+        typed.say(screen, [f"  Please answer y, o, n, or numbers from 1 to {count}."])
 
 
 async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
     """Show a tool's question and read a text, or the number of an option. An empty line dismisses it."""
     screen.say("", *(visible(line, keep="\t") for line in event.question.split("\n")))
     screen.say(*(f"  {number}. {visible(option)}" for number, option in enumerate(event.options, 1)))
-    line = await _ask(screen, "Your answer (Enter to dismiss): ")
+    line = await typed.ask(screen, "Your answer (Enter to dismiss): ")
     text = plain((line or "").strip())
     if text.isdecimal() and 1 <= int(text) <= len(event.options):
         text = event.options[int(text) - 1]
     return port.Answer(id=event.id, granted=bool(text), text=text or None)
 
 
-async def _ask(screen: Screen, question: str) -> str | None:
-    _forget_typed()  # it was typed ahead, and is no answer to this
-    rows = wrapped(screen.styles.bold(question.rstrip()) + " ", columns(sys.stderr))
-    screen.say(*rows[:-1])
-    screen.ask(rows[-1])
-    line: str | None = None
+# --- always -----------------------------------------------------------------------------------------------------------
+
+
+def _scopes(event: ApprovalAsked) -> list[Scope]:
+    """How long "always" may stand, of what this program knows to offer."""
+    return [scope for scope in SCOPES if scope in event.scopes]
+
+
+def _question(event: ApprovalAsked, *, always: bool, edited: bool) -> str:
+    offered = "[a]lways for this session / " if _scopes(event) == ["session"] else "[a]lways / "
+    return f"Allow{' as edited' if edited else ''}? [y]es once / {offered if always else ''}[e]dit / {ENDING}"
+
+
+def _kept_lines(kept: Sequence[str], scopes: Sequence[Scope], screen: Screen) -> list[str]:
+    for_session = ", for this session" if scopes == ["session"] else ""
+    return ["  " + screen.styles.warn(f"always would allow{for_session}: {visible(one)}") for one in kept]
+
+
+async def _always(event: ApprovalAsked, screen: Screen) -> port.Answer | None:
+    """How long it stands, and for which pattern. None: back to the question, with nothing kept."""
+    scopes = _scopes(event)
+    if scopes == ["session"] and not event.commands:
+        return port.Answer(id=event.id, granted=True, remember="session")
+    patterns: tuple[str, ...] | None = None
+    words = [SCOPES[scope][1] for scope in scopes]
+    question = " / ".join([*words, *(["[c]hange the pattern"] if event.commands else []), "[B]ack"])
+    while True:
+        line = await typed.ask(screen, f"Always in: {question} ")
+        meant = "back" if line is None else read_scope(line, scopes)
+        if meant == "back":
+            return None
+        if meant == "change" and event.commands:
+            patterns = await _changed(event, patterns, screen)
+            typed.say(screen, _kept_lines([f"{one} …" for one in patterns], scopes, screen))
+        elif meant is None or meant == "change":
+            keys = ", ".join(SCOPES[scope][0] for scope in scopes)
+            typed.say(screen, [f"  Please answer {keys}{', c' if event.commands else ''} or b."])
+        else:
+            return port.Answer(id=event.id, granted=True, remember=meant, pattern=patterns)
+
+
+async def _changed(event: ApprovalAsked, before: tuple[str, ...] | None, screen: Screen) -> tuple[str, ...]:
+    """The patterns as the person makes them; one that would not do is told of, and asked for again."""
+    from pegboard.policy.patterns import pattern_problem, plain_pattern
+
+    patterns: list[str] = []
+    for offered, command in zip(before or event.remember, event.commands, strict=True):
+        kept = pattern = plain_pattern(offered)
+        while True:
+            try:
+                pattern = await editing.edit_line("  pattern: ", pattern, screen)
+            except editing.NotEdited:
+                pattern = kept
+                break
+            problem = pattern_problem(pattern, command)
+            if problem is None:
+                break
+            typed.say(screen, [f"  {visible(pattern)}: {visible(problem)}"])
+            pattern = pattern if visible(pattern) == pattern else kept
+        patterns.append(plain_pattern(pattern))
+    return tuple(patterns)
+
+
+# --- edit -------------------------------------------------------------------------------------------------------------
+
+
+async def _edited(event: ApprovalAsked, before: Mapping[str, Any] | None, screen: Screen) -> Mapping[str, Any] | None:
+    """The arguments as the person makes them, shown; as they were where nothing came of it."""
+    now = before if before is not None else event.arguments
+    if not isinstance(now, Mapping):
+        typed.say(screen, ["  These arguments cannot be edited."])
+        return before
     try:
-        with echo(True):
-            line = await read_line()
-    except asyncio.CancelledError:
-        _forget_typed()  # nor is what was typed at it meant for what comes next
-        raise
-    finally:
-        if line is None:  # Ctrl-D or Ctrl-C: nobody ended the line
-            screen.say("")
-    return line
-
-
-def _forget_typed() -> None:
-    """Drop what was typed and not read yet."""
-    if sys.platform == "win32":
-        return
-    import termios
-
-    try:
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    except (OSError, ValueError, termios.error):
-        return
-
-
-async def read_line() -> str | None:
-    """A line from stdin, without its end; None at the end of input. Cancelling it leaves stdin as it was."""
-    if sys.platform == "win32":  # there is no readiness to wait for; the thread ends with the line
-        line = await asyncio.to_thread(sys.stdin.readline)
-        return line.rstrip("\r\n") if line else None
-    loop = asyncio.get_running_loop()
-    descriptor = sys.stdin.fileno()
-    done: asyncio.Future[bytes | None] = loop.create_future()
-    held = bytearray()
-
-    def ready() -> None:
-        try:
-            data = os.read(descriptor, 4096)
-        except OSError:
-            data = b""
-        held.extend(data)
-        if not done.done() and (not data or held.endswith(b"\n")):
-            done.set_result(bytes(held) if held else None)
-
-    loop.add_reader(descriptor, ready)
-    try:
-        line_read = await done
-    finally:
-        loop.remove_reader(descriptor)
-    return None if line_read is None else line_read.decode("utf-8", "replace").rstrip("\r\n")
+        arguments = await editing.edit_arguments(now, screen)
+    except editing.NotEdited as why:
+        typed.say(screen, [f"  Not edited: {why}."])
+        return before
+    if arguments == event.arguments:
+        typed.say(screen, ["  They are as they were."])
+        return None
+    lines = argument_lines(arguments, screen.styles)
+    typed.say(screen, ["  " + screen.styles.warn("edited:"), *("  " + line for line in lines)])
+    return arguments

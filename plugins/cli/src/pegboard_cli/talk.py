@@ -41,8 +41,10 @@ async def open_talk(
     provider: Provider | None,
     screen: Screen,
     before_question: Callable[[], object],
+    mode: str | None = None,
 ) -> Talk:
-    """Open a session with an agent of its own. id None: a fresh one. `provider`: of a model that was chosen already.
+    """Open a session with an agent of its own. id None: a fresh one. `provider`: of a model that was chosen already. mode:
+    that was chosen already, "" is none; left out, the configuration says.
 
     Raises:
         SessionError, ConfigError: it cannot be; nothing is held then.
@@ -52,6 +54,8 @@ async def open_talk(
         lasts: Lasts = "session" if is_terminal(sys.stdin) else "turn"  # prompts from a pipe end, and jobs with them
         agent = board.agent(session, answers=wishes.answers, model=model, provider=provider, lasts=lasts)
         stack.push_async_callback(agent.close)
+        if mode is not None:
+            agent.enter(mode or None)
         front = Front(board, session, agent, wishes, screen=screen, before_question=before_question)
         events = agent.events(session.last)
         history = last_exchange(list(session.read()), screen.styles) if session.last else []

@@ -87,6 +87,8 @@ def header(front: Front[Agent]) -> list[str]:
     board, styles = front.board, front.screen.styles
     sets = ", ".join(name for name, info in board.registry.sets.items() if info.loaded) or "none"
     where = f"root {board.root} · sets {sets} · session {front.session.id}"
+    if front.agent.mode is not None:
+        where += f" · mode {front.agent.mode.name}"
     return [
         f"{styles.bold(f'pegboard {VERSION}')} · {visible(front.agent.banner)}",
         styles.dim(visible(where)),

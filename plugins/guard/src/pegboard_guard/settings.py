@@ -11,7 +11,8 @@ Pattern = Annotated[str, Meta(min_length=1)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `[guard]`. A project that came with a clone may add to `protected`; the rest is the person's own."""
+    """The table `[guard]`. A project that came with a clone may add to `protected` and switch `destructive` on; the
+    rest is the person's own."""
 
     read_secrets: Annotated[bool, Meta(description="Let tools read secrets. Writing them stays refused.")] = False
     allow: Annotated[
@@ -30,3 +31,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             extra={"tightens": True},
         ),
     ] = []
+    destructive: Annotated[
+        bool,
+        Meta(
+            description="Refuse plainly destructive commands: removal of the system's folders, a home, the workspace root "
+            "or `.git`; writing to disks; fork bombs.",
+            extra={"tightens": True},
+        ),
+    ] = True

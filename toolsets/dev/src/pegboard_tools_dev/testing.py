@@ -46,6 +46,7 @@ def _touches(arguments: Any, ctx: Context) -> Iterator[tuple[Literal["read", "ru
 
 @tool(
     touches=_touches,
+    kinds=["run"],
     permission="bash",
     category="exec",
     verb="Test",

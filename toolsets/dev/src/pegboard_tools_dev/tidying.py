@@ -58,6 +58,7 @@ def _formats(arguments: Any, ctx: Context) -> Iterator[tuple[Any, str]]:
 
 @tool(
     touches=_lints,
+    kinds=["run"],
     permission="bash",
     category="exec",
     verb="Lint",
@@ -95,6 +96,7 @@ async def code_lint(
 
 @tool(
     touches=_formats,
+    kinds=["run"],
     permission="bash",
     category="exec",
     verb="Format",

@@ -194,6 +194,7 @@ def _shown(ctx: Context, one: Doomed, *, diff: bool) -> Diff | None:
 @tool(
     effect="side_effecting",
     touches=_touched,
+    kinds=["edit"],
     aliases=["delete_file", "remove_files", "remove_file", "rm"],
     param_aliases={
         **dict.fromkeys(("path", *PATH_ALIASES, "files", "file_paths", "patterns", "pattern"), ("paths", as_list)),

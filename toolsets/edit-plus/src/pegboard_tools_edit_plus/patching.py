@@ -55,6 +55,7 @@ def _summary(arguments: dict[str, Any]) -> str:
 @tool(
     effect="side_effecting",
     touches=_touched,
+    kinds=["edit"],
     aliases=["applypatch"],
     param_aliases={"input": "patch", "patch_text": "patch", "diff": "patch"},
     category="write",

@@ -30,6 +30,7 @@ def _as_line(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
 @tool(
     name="exec",
     touches=_as_line,
+    kinds=["run"],
     aliases=["execute_program", "run_program"],
     param_aliases={
         "cmd": "command",

@@ -53,6 +53,7 @@ def _page(arguments: Any, ctx: Context) -> Iterator[Touch]:
 @tool(
     effect="read_only",
     touches=_page,
+    kinds=["net"],
     replay="safe",
     overlap="parallel",
     category="read",

@@ -66,7 +66,7 @@ def _sending(arguments: Any, ctx: Context) -> Iterator[Touch]:
 @tool(
     effect="side_effecting",
     touches=_sending,
-    overlap="parallel",
+    kinds=["net"],
     param_aliases={
         "uri": "url",
         "data": "body",

@@ -44,14 +44,7 @@ def main(wanted: Wanted, launch: dict[str, Any]) -> None:
         return _report(Report(error="the session's folder is gone. Nothing was started."))
     alive = _hold(wanted.folder)
     try:
-        process, fds, tree = spawned(
-            Launch(
-                argv=tuple(launch["argv"]),
-                cwd=launch["cwd"],
-                env=launch["env"],
-                pass_fds=tuple(launch["pass_fds"]),
-            )
-        )
+        process, fds, tree = spawned(msgspec.convert(launch, Launch))
     except ToolError as error:
         return _report(Report(error=str(error)))
     entry.owner, entry.child, entry.mark = Who.of(os.getpid()), Who.of(process.pid), tree.mark

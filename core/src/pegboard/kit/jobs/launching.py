@@ -30,7 +30,7 @@ async def keep(launch: Launch, wanted: Wanted) -> None:
     """
     tree = Tree()
     env = tree.marked(os.environ if launch.env is None else launch.env)
-    said = {"argv": launch.argv, "cwd": launch.cwd, "env": env, "pass_fds": launch.pass_fds}
+    said = {**msgspec.structs.asdict(launch), "env": env}
     spec = json.dumps({"wanted": msgspec.to_builtins(wanted), "launch": said}).encode()
     try:
         process = subprocess.Popen(

@@ -19,6 +19,8 @@ def chat(
     path: options.Path = None,
     yes: options.Yes = False,
     no: options.No = False,
+    strict: options.Strict = False,
+    mode: options.Mode = None,
     without_guard: options.WithoutGuard = None,
     debug: options.Debug = False,
 ) -> None:
@@ -34,6 +36,7 @@ def chat(
     flags = options.agent_flags(
         model=model, toolsets=toolsets, max_steps=max_steps, max_tokens=max_tokens, timeout=timeout
     )
+    flags |= options.approval_flags(strict=strict, mode=mode)
     wishes = Wishes(
         path=path, session=session, resume=resume, yes=yes, no=no, flags=flags, without_guard=without_guard or []
     )

@@ -27,6 +27,8 @@ def run(
     path: options.Path = None,
     yes: options.Yes = False,
     no: options.No = False,
+    strict: options.Strict = False,
+    mode: options.Mode = None,
     without_guard: options.WithoutGuard = None,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -47,6 +49,7 @@ def run(
     flags = options.agent_flags(
         model=model, toolsets=toolsets, max_steps=max_steps, max_tokens=max_tokens, timeout=timeout
     )
+    flags |= options.approval_flags(strict=strict, mode=mode)
     wishes = Wishes(
         path=path,
         session=session,

@@ -1,4 +1,4 @@
-"""`pegboard sessions`: list, show, export, delete, prune. Reading locks nothing."""
+"""`pegboard sessions`: list, show, export, audit, delete, prune. Reading locks nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEPTH = 10_000
 """Calls within one another that an export may need."""
 
-app = options.new_app(help="List past sessions; show, export, delete or prune them.", no_args_is_help=True)
+app = options.new_app(help="List past sessions; show, export, audit, delete or prune them.", no_args_is_help=True)
 
 _Id = Annotated[
     str, typer.Argument(metavar="ID", callback=options.session_name, help="The session, as the list names it.")
@@ -62,6 +62,12 @@ def export_session(
     Credentials are taken out (sessions.redact). Kept outputs and what undo needs are never exported.
     """
     options.finish(_export(id, format, output), debug=debug)
+
+
+@app.command("audit")
+def audit_session(id: _Id, json: options.Json = False, debug: options.Debug = False) -> None:
+    """Show what each call of a session was allowed by, or refused by: rules, guards, answers, the sandbox."""
+    options.finish(_audit(id, json=json), debug=debug)
 
 
 @app.command("delete")
@@ -135,10 +141,29 @@ async def _show(id: str, *, json: bool) -> int:
     return 0
 
 
+async def _audit(id: str, *, json: bool) -> int:
+    from pegboard.session.store import readable_events
+
+    from pegboard_cli.auditing import audit_lines, audited, document
+    from pegboard_cli.styles import columns
+
+    if _missing(id):
+        return 2
+    events, damage = readable_events(_store() / id)
+    _told_of(damage)
+    calls = audited(events)
+    if json:
+        options.print_json({"session": id, **document(calls)})
+    else:
+        _print(audit_lines(calls, columns(sys.stdout)))
+    return 0
+
+
 async def _export(id: str, format: str, output: str | None) -> int:
     from pegboard.session.store import info_of, readable_events
     from pegboard.wire import encode
 
+    from pegboard_cli.exported import redactor, write_new
     from pegboard_cli.exporting import page
 
     info = None if _missing(id) else info_of(_store() / id)
@@ -146,12 +171,12 @@ async def _export(id: str, format: str, output: str | None) -> int:
         return 2
     # Arguments in a log of other makers may go deeper than Python goes by default; a log line ends before this.
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEPTH))
-    redactor = _redactor()
+    kept_out = redactor()
     found, damage = readable_events(_store() / id)
     _told_of(damage)
-    events = [redactor.value(event) if redactor else event for event in found]
-    if redactor is not None:
-        info = redactor.value(info)
+    events = [kept_out.value(event) if kept_out else event for event in found]
+    if kept_out is not None:
+        info = kept_out.value(info)
     if format == "json":
         about = {"session": id, "root": info.root, "started": info.started, "changed": info.changed}
         data = encode(about | {"title": info.title, "turns": info.turns, "events": events}) + b"\n"
@@ -160,7 +185,7 @@ async def _export(id: str, format: str, output: str | None) -> int:
     if output is None:
         sys.stdout.buffer.write(data)
         return 0
-    return _write(output, data)
+    return write_new(output, data)
 
 
 def _told_of(damage: list[Damage]) -> None:
@@ -237,35 +262,6 @@ def _missing(id: str) -> bool:
         return False
     typer.echo(f"pegboard: there is no session {id!r}. `pegboard sessions list` names those there are.", err=True)
     return True
-
-
-def _redactor() -> Any:
-    """What exports are redacted with: the person's own settings, and the secrets of this environment."""
-    from pegboard.config.load import load
-    from pegboard.config.places import config_file, find_root
-    from pegboard.session.redaction import redactor_of
-
-    root, _ = find_root(None)
-    loaded = load(user_file=config_file(os.environ), root=root, environ=os.environ, flags={})
-    return redactor_of(loaded.config.sessions, os.environ)
-
-
-def _write(output: str, data: bytes) -> int:
-    """Write a new file for its owner alone; 2 where there is one already, or where it cannot be made."""
-    try:
-        fd = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
-        typer.echo(f"pegboard: {output!r} was not written: {reason}. Choose another name.", err=True)
-        return 2
-    try:
-        with open(fd, "wb") as file:
-            file.write(data)
-    except OSError as error:
-        os.unlink(output)
-        typer.echo(f"pegboard: {output!r} could not be written ({error.strerror}); nothing is left of it.", err=True)
-        return 1
-    return 0
 
 
 def _store() -> Path:

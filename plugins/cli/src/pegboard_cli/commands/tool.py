@@ -26,6 +26,8 @@ def tool(
     path: options.Path = None,
     yes: options.Yes = False,
     no: options.No = False,
+    strict: options.Strict = False,
+    mode: options.Mode = None,
     without_guard: options.WithoutGuard = None,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -44,5 +46,13 @@ def tool(
     from pegboard_cli.call import call_tool
     from pegboard_cli.front import Wishes
 
-    wishes = Wishes(path=path, session=session, yes=yes, no=no, json=json, without_guard=without_guard or [])
+    wishes = Wishes(
+        path=path,
+        session=session,
+        yes=yes,
+        no=no,
+        json=json,
+        flags=options.approval_flags(strict=strict, mode=mode),
+        without_guard=without_guard or [],
+    )
     options.finish(call_tool(plain(name), arguments, wishes, words=args is None), debug=debug)

@@ -1,0 +1,194 @@
+"""Reading a command line: two independent readings, what they agree on, and what in it may not pass unasked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from pegboard.config.authority import PermissionSettings
+from pegboard.policy.shell import tables
+from pegboard.policy.shell.builtins import builtin_risk
+from pegboard.policy.shell.cd import READS, Whereabouts
+from pegboard.policy.shell.grammar import Reading, reading
+from pegboard.policy.shell.inner import nested
+from pegboard.policy.shell.line import Command, Line, Trouble, Word
+from pegboard.policy.shell.runners import behind
+from pegboard.policy.shell.simple import Scan, Simple, scan
+from pegboard.policy.shell.words import word_of
+
+Span = tuple[int, int]
+
+LONGEST = 131_072
+"""No longer text is read, whatever the settings say. Linux hands no program a longer one."""
+
+_GIT = frozenset(["git", "gh", "hg", "jj", "tig"])
+"""Programs that follow the settings of the repository they are run in."""
+
+
+def read_line(
+    text: str, *, settings: PermissionSettings | None = None, root: str | None = None, cwd: str = "."
+) -> Line:
+    """Read a command line as `bash -c` would. Never raises.
+
+    settings: what may stand in a line that passes (`bash_max_chars`, `bash_allow_env`). root, cwd: the workspace, and the
+    folder in it where the line runs: they decide where a `cd` leads."""
+    settings = settings or PermissionSettings()
+    scanned = scan(text[:LONGEST])
+    error = _unread(text, settings)
+    troubles = _outermost(scanned.troubles)
+    if error is None:
+        grammar = reading(text)
+        troubles = _outermost([*scanned.troubles, *grammar.compound])
+        if grammar.broken is None:
+            _within(scanned, grammar)
+        error = scanned.error or _disagreement(text, scanned, grammar, troubles) or _lines(text, settings)
+    judge = _Judge(text, settings, Whereabouts(root, cwd))
+    simple = [one for one in scanned.commands if judge.counts(one)]
+    many = len(simple) > settings.bash_max_commands
+    commands = [judge.command(one, bare=many) for one in simple]
+    if error is None and not commands and not troubles:
+        error = Trouble(text, 0, len(text), "R0", "holds no command")
+    inner, deep = nested(scanned, simple)
+    if many or len(commands) + len(inner) > settings.bash_max_commands:
+        error = error or Trouble(text, 0, len(text), "R13", f"holds more than {settings.bash_max_commands} commands")
+    return Line(text=text, commands=(*commands, *inner), troubles=troubles, error=error or deep)
+
+
+def _unread(text: str, settings: PermissionSettings) -> Trouble | None:
+    """What is against a text before it is read. For rules that deny, it is read all the same."""
+    most = min(settings.bash_max_chars, LONGEST)
+    if len(text) > most:
+        return Trouble(text, 0, len(text), "R13", f"is longer than {most} characters")
+    found = re.search("[\0\ud800-\udfff]", text)
+    if found is not None:
+        return Trouble(found[0], found.start(), found.end(), "R12", "holds a character that bash does not get")
+    if not text.strip(" \t\n"):
+        return Trouble(text, 0, len(text), "R0", "holds no command")
+    return None
+
+
+def _lines(text: str, settings: PermissionSettings) -> Trouble | None:
+    if settings.bash_multiline == "reject" and "\n" in text.strip(" \t\n"):
+        return Trouble(
+            text, 0, len(text), "R48", "has more than one line, which tool_permission.bash_multiline rejects"
+        )
+    return None
+
+
+def _disagreement(text: str, scanned: Scan, grammar: Reading, troubles: Sequence[Trouble]) -> Trouble | None:
+    """Where the readings of a line that has nothing else against it differ."""
+    if grammar.broken is not None:
+        start, end = grammar.broken
+        return Trouble(text[start:end], start, end, "R0", "cannot be read, or in more than one way")
+    if troubles:
+        return None
+    place = grammar.strange or _difference(scanned, grammar)
+    if place is None:
+        return None
+    start, end = place
+    return Trouble(text[start:end], start, end, "R0", "may be read in more than one way")
+
+
+def _difference(scanned: Scan, grammar: Reading) -> Span | None:
+    """The first place where the readings do not have the same words, or not the same commands."""
+    for start, end in grammar.opaque:
+        if not any(one.start <= start and end <= one.end for one in scanned.commands):
+            return start, end
+
+    def apart(spans: Sequence[Span]) -> list[Span]:
+        return [one for one in spans if not any(start <= one[0] and one[1] <= end for start, end in grammar.opaque)]
+
+    names = [(one.words[0].start, one.words[0].end) for one in scanned.commands if one.words]
+    for ours, theirs in ((scanned.words, grammar.words), (names, grammar.names)):
+        for one, other in zip_longest(apart(ours), apart(theirs)):
+            if one != other:
+                return one or other
+    return None
+
+
+def _within(scanned: Scan, grammar: Reading) -> None:
+    """Which commands are a part of something larger, the grammar knows better."""
+    for one in scanned.commands:
+        one.nested = any(larger.start <= one.start and one.end <= larger.end for larger in grammar.compound)
+
+
+def _outermost(troubles: Sequence[Trouble]) -> tuple[Trouble, ...]:
+    """Without those that lie in others, in the order of the line."""
+    kept: list[Trouble] = []
+    reached = 0
+    for one in sorted(troubles, key=lambda one: (one.start, -one.end)):
+        if one.start >= reached:
+            kept.append(one)
+            reached = one.end
+    return tuple(kept)
+
+
+class _Judge:
+    """Says of each command of a line what is against passing it."""
+
+    def __init__(self, text: str, settings: PermissionSettings, whereabouts: Whereabouts) -> None:
+        self.text, self.settings, self.whereabouts = text, settings, whereabouts
+
+    def counts(self, one: Simple) -> bool:
+        """Whether this is a command, and not only an assignment that is allowed."""
+        return bool(one.words or one.redirections or self._assigned(one))
+
+    def command(self, one: Simple, *, bare: bool) -> Command:
+        """What is said of a command; to be asked in the order of the line. bare: say nothing, there are too many."""
+        words = tuple(map(word_of, one.words))
+        text = self.text[one.start : one.end]
+        if bare:
+            many = Trouble(text, one.start, one.end, "R13", "is one of too many commands")
+            return Command(text, one.start, one.end, words, nested=one.nested, risk=many)
+        looked = behind(words) if self.settings.bash_read_only == "allow" else 0
+        judged = words[looked:]
+        if one.before == "||":
+            self.whereabouts.lose()
+        inside = self._cd(one, judged, looked)
+        against = self._against(one, judged)
+        reads = offer = None
+        if against is None and judged and not one.nested:
+            reads, offer = READS if inside else self._reads(one, judged), tables.pattern_for(judged, self.settings)
+        risk = None if against is None else Trouble(text, one.start, one.end, *against)
+        return Command(text, one.start, one.end, words, one.nested, risk, reads, offer, looked)
+
+    def _reads(self, one: Simple, judged: Sequence[Word]) -> str | None:
+        """The entry by which this only reads, in a folder that is known; what is put into it is read too."""
+        here = self.whereabouts
+        if here.here is None and (here.moved or here.root is not None):
+            return None
+
+        def reads(words: Sequence[Word]) -> str | None:
+            return tables.reads_by(words, self.settings, root=here.root, cwd=here.here or ".")
+
+        for token in one.redirections:
+            if token.text == "<" and token.word is not None:
+                target = word_of(token.word)
+                if not reads((Word("cat", target.start, target.start), target)):
+                    return None
+        return reads(judged)
+
+    def _cd(self, one: Simple, judged: Sequence[Word], looked: int) -> bool:
+        """Whether this is a `cd` that counts as reading; follows it."""
+        if not judged or judged[0].text not in ("cd", "pushd", "popd"):
+            return False
+        if judged[0].text != "cd" or not judged[0].plain or looked or one.piped or one.nested or one.before == "||":
+            self.whereabouts.lose()
+            return False
+        return self.whereabouts.cd(judged)
+
+    def _assigned(self, one: Simple) -> tuple[str, str] | None:
+        for name, _ in one.assigned:
+            if name not in self.settings.bash_allow_env:
+                return "R7", f"sets {name} for what follows"
+        return None
+
+    def _against(self, one: Simple, judged: Sequence[Word]) -> tuple[str, str] | None:
+        assigned = self._assigned(one)
+        if assigned is not None or not judged:
+            return assigned
+        risk = builtin_risk(judged) or tables.risk_of(judged, self.settings)
+        if risk is None and judged[0].text in _GIT and self.whereabouts.armed():
+            return "R8", "runs in a folder whose own settings may make it run something"
+        return risk

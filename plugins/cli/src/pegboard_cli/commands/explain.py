@@ -1,0 +1,51 @@
+"""`pegboard explain NAME k=v ...`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pegboard_cli import options
+from pegboard_cli.terminal import plain
+
+app = options.new_app()
+
+
+@app.command()
+def explain(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The tool: its name, SET:NAME, or an alias.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[K=V]...", help="Arguments: k=text, k:=JSON, k=@file (@- is stdin).")
+    ] = None,
+    args: Annotated[
+        str | None,
+        typer.Option("--args", metavar="JSON", help="All arguments as one JSON object; - reads it from stdin."),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option("--file", metavar="FILE", help="Explain each line of this file, such as a command; - is stdin."),
+    ] = None,
+    path: options.Path = None,
+    mode: options.Mode = None,
+    strict: options.Strict = False,
+    without_guard: options.WithoutGuard = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Say what a call would get, and by which rule, without making it.
+
+    Nobody is asked, and nothing is run or logged.
+    """
+    from pegboard_cli.arguments import BadWord, read_arguments
+
+    try:
+        arguments = read_arguments(words or [], args)
+    except BadWord as error:
+        raise typer.BadParameter(str(error), param_hint="K=V") from None
+    from pegboard_cli.explaining import explain_call
+    from pegboard_cli.front import Wishes
+
+    flags = options.approval_flags(strict=strict, mode=mode)
+    wishes = Wishes(path=path, json=json, flags=flags, without_guard=without_guard or [])
+    options.finish(explain_call(plain(name), arguments, wishes, file=file, words=args is None), debug=debug)
