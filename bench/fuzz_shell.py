@@ -33,7 +33,7 @@ from pegboard.policy.shell import Line, matches, read_line
 CASES = Path(__file__).parents[1] / "tests" / "shared" / "cases" / "commands.jsonl"
 ALLOWED = ["echo", "true", "printf", "cat", "ls", "git status"]
 SETTINGS = PermissionSettings(bash_read_only="ask")
-BATCH = 150
+BATCH = 60
 
 PIECES = [
     "echo", "true", "printf", "cat", "ls", "git", "status", "touch", "rm", "pwned", "x", "-la", "--", "-", "a.txt",
@@ -204,8 +204,10 @@ def run(batch: Sequence[Line]) -> Findings:
 
 
 _STARTED = re.compile(r"execve\(.*\"line-(\d+)\"\]")
-_DOES = re.compile(r"(execve|creat|unlink|unlinkat|rename|renameat2|mkdir|mkdirat|symlinkat|linkat|truncate)\(|connect\(.*AF_INET|"
-                   r"open(at)?\(.*O_(WRONLY|RDWR|CREAT)")  # fmt: skip
+_DOES = re.compile(
+    r"(execve|creat|unlink|unlinkat|rename|renameat2|mkdir|mkdirat|symlinkat|linkat|truncate)\("
+    r"|connect\(.*AF_INET|open(at)?\(.*O_(WRONLY|RDWR|CREAT)"
+)
 _NOTHING = re.compile(r'open(at)?\([^"]*"/dev/(null|tty)"')
 
 

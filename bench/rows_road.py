@@ -105,6 +105,36 @@ def road(
     return make
 
 
+@tool(pure=True, overlap="parallel")
+async def pause(number: int) -> str:
+    """Take a tenth of a second."""
+    await asyncio.sleep(0.1)
+    return ""
+
+
+@contextmanager
+def one_reply(scratch: Path) -> Iterator[Pair]:
+    """Turns whose first reply has eight parallel calls; beside one call's own time."""
+    (scratch / "root").mkdir()
+    board = TestBoard(scratch / "root", tools=[pause])
+
+    def work() -> float:
+        board.model.script([[("pause", {"number": number}) for number in range(8)], "done"])
+        begun = time.perf_counter()
+        board.prompt()
+        return time.perf_counter() - begun
+
+    def plainly() -> float:
+        begun = time.perf_counter()
+        board.run(asyncio.sleep(0.1))
+        return time.perf_counter() - begun
+
+    try:
+        yield Pair(ours=work, yardstick=plainly)
+    finally:
+        board.close()
+
+
 YARDSTICK = "json.loads, msgspec.convert, call"
 
 # The targets stand in microseconds, beside a yardstick of 2.4 us: as ratios here, since machines differ.
@@ -130,5 +160,13 @@ ROWS = [
         against=YARDSTICK,
         best_peer="-",
         set_up=beside(road(guards=1, recorded=False, thread=True)),
+    ),
+    Row(
+        name="the whole road, eight parallel calls of 100 ms in one reply",
+        target=1.3,
+        against="one of them alone",
+        best_peer="-",
+        set_up=one_reply,
+        pairs=7,
     ),
 ]

@@ -53,7 +53,7 @@ def run(
     )
     child.logfile_read = Plain(show)
     try:
-        waits = [re.escape(ENDING.rstrip()), rf"(?:\A|\n){re.escape(PROMPT)}\Z", pexpect.EOF]
+        waits = [re.escape(ENDING.rstrip()), rf"(?:\A|\n){re.escape(PROMPT.format(''))}\Z", pexpect.EOF]
         while (asked := child.expect(waits)) != len(waits) - 1:
             typed = next((prompts or iter(())) if asked else answers, None)
             if typed is None:

@@ -206,28 +206,28 @@ def test_always_in_every_project_is_a_rule_of_the_users_own_file_until_it_is_del
 
 
 def test_always_in_this_project_takes_an_edited_pattern_and_holds_in_no_other(cli: Any) -> None:
-    cli.script(calls(("execute", {"command": "pytest -x a.py"})), calls(("execute", {"command": "pytest -x"})), HELLO)
+    cli.script(calls(("execute", {"command": "make one -k"})), calls(("execute", {"command": "make one -k -s"})), HELLO)
     child = cli.terminal("run", "go")
     child.expect(ALWAYS)
     child.sendline("a")
     child.expect(HOW_LONG)
     child.sendline("c")
-    child.expect("pattern: pytest")
+    child.expect("pattern: make one")
     child.sendline("\x15*")
     child.expect("it would allow any command")
     child.expect(r"pattern: \*")
-    child.sendline("\x15pytest -x")
-    child.expect("always would allow: pytest -x …")
+    child.sendline("\x15make one -k")
+    child.expect("always would allow: make one -k …")
     child.expect(HOW_LONG)
     child.sendline("p")
     assert ended(child) == 0
     (rule,) = tomllib.loads((cli.home / ".config/pegboard/config.toml").read_text())["permission"]["rules"]
-    assert (rule["command"], rule["project"]) == ("pytest -x", str(cli.root))
+    assert (rule["command"], rule["project"]) == ("make one -k", str(cli.root))
     assert not (cli.root / ".pegboard" / "config.toml").exists()
     for path, command, action in [
-        (cli.root, "pytest -x b.py", "allow"),
-        (cli.root, "pytest b.py", "ask"),
-        (cli.home, "pytest -x b.py", "ask"),
+        (cli.root, "make one -k two", "allow"),
+        (cli.root, "make one two", "ask"),
+        (cli.home, "make one -k two", "ask"),
     ]:
         assert cli("explain", "execute", f"command={command}", "--json", "--path", str(path)).json["action"] == action
 

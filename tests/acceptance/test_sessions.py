@@ -103,7 +103,7 @@ def test_an_export_is_a_new_file_of_the_owners_alone(told: Any) -> None:
     assert page.read_bytes() == before and not (told.root / "elsewhere").exists()
 
 
-@pytest.mark.parametrize("command", ["export", "show", "delete"])
+@pytest.mark.parametrize("command", ["export", "show", "delete", "audit"])
 @pytest.mark.parametrize("name", ["nosuch", "..", "../root", "a/b"])
 def test_a_session_that_is_not_there_is_a_usage_error(cli: Any, command: str, name: str) -> None:
     done = cli("sessions", command, name)

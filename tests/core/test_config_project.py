@@ -80,6 +80,8 @@ delegate = "allow"
 unknown = "allow"
 bash_allow = ["rm -rf"]
 bash_allow_env = ["LD_PRELOAD"]
+bash_reads = ["rm"]
+bash_words = { rm = 1 }
 bash_max_chars = 100000000
 [plugins]
 approvers = ["evil"]
@@ -144,7 +146,9 @@ def test_nothing_in_a_clone_widens_and_every_key_that_would_is_named_with_its_li
     for named in ("model (line 2)", "mode (line 3)", "tools.stuck (line 9)"):
         assert named in note
     assert note.endswith(" more (`pegboard doctor` names all); `pegboard trust` shows what it would switch on")
-    assert len(loaded.ignored) > 8 and {"hooks (line 66)", "permission.rules (line 59)"} < {*loaded.ignored} and "hooks" not in note
+    for table in ("hooks", "permission.rules"):
+        line = WIDENS.split("\n").index(f"[[{table}]]") + 1
+        assert f"{table} (line {line})" in loaded.ignored and table not in note
 
 
 def clone_free(clone: Clone, user: str) -> Config:
@@ -480,8 +484,11 @@ LOWER = [
     "limits.max_tokens",
     "limits.timeout",
     "edit.max_bytes",
+    *(key for key in known_keys() if key.startswith("concurrency.")),
 ]
 LISTS = ["tools.deny", "guard.protected", "guard.deny"]
+STRICTER = ["permission.ask", "permission.deny", "permission.dangerous_default_deny"]
+"""Lists to which a project may add."""
 ACTIONS = [f"tool_permission.{key}" for key in (*DEFAULT_PERMISSION, "special")]
 NEVER = ["model", "tools.stuck", "plugins.approvers", "tool_permission.bash_allow", "guard.allow", "search.rg"]
 WORDS = st.sampled_from(["allow", "ask", "deny", "off", "warn", "refuse", "parse", "reject", "bash", "!bash", "web"])
@@ -515,10 +522,14 @@ def held(config: Config, key: str) -> Any:
     return node
 
 
-KEYS = st.sampled_from(sorted({*known_keys(), *ACTIONS, *LISTS, "guard.allow", "tools.bash", "tools.web", "hooks"}))
+KEYS = st.sampled_from(
+    sorted(
+        {*known_keys(), *ACTIONS, *LISTS, "guard.allow", "tools.bash", "tools.web", "hooks", "modes.plan.tools.allow"}
+    )
+)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=200 if os.environ.get("PEGBOARD_LONG") else 30, deadline=None)
 @given(st.data())
 def test_a_project_never_widens_whatever_it_says_and_whatever_a_person_has(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -556,10 +567,13 @@ def test_a_project_never_widens_whatever_it_says_and_whatever_a_person_has(
     for name, on in without.tools.switches.items():
         assert on or config.tools.switches[name] is False
     assert all(not on for name, on in config.tools.switches.items() if name not in without.tools.switches)
-    tightening = {*ACTIONS, *ORDERS, *LOWER, *LISTS, "toolSets", "tools.allow"}
+    for key in STRICTER:
+        assert set(held(without, key)) <= set(held(config, key)), key
+    tightening = {*ACTIONS, *ORDERS, *LOWER, *LISTS, *STRICTER, "toolSets", "tools.allow"}
     for key in [key for key in known_keys() if key not in tightening]:
         assert held(config, key) == held(without, key), key
-    assert (config.hooks, config.providers) == (without.hooks, without.providers)
+    for name in ("hooks", "providers", "modes"):
+        assert getattr(config, name) == getattr(without, name)
     mine, theirs = without.tables.get("guard", {}), config.tables.get("guard", {})
     assert theirs.get("allow") == mine.get("allow")
     for name in ("protected", "deny"):

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard.config import write
-from pegboard.config.write import create, set_key, unset_key
+from pegboard.config.write import add_tables, create, set_key, unset_key
 from pegboard.errors import ConfigError
 
 FILE = """\
@@ -210,3 +210,58 @@ def test_whatever_stands_there_the_key_is_set_alone_or_nothing_is_changed(
     assert all(line in file.read_text().splitlines() for line in comments)
     assert set(old) <= set(new)
     assert os.listdir(file.parent) == ["config.toml"]
+
+
+# --- tables of an array: the rules that are remembered ----------------------------------------------------------------
+
+RULES = ("permission", "rules")
+ALLOW = {"action": "allow", "command": "make test"}
+WRITTEN = '# Why.\n[[permission.rules]]\naction = "allow"\ncommand = "make test"\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "between"),
+    [
+        (FILE, "\n"),
+        ("", ""),
+        ("# only this", "\n\n"),
+        ("[[permission.rules]]\naction = 'deny' # mine\n\n[ui]\nstatus = true\n", "\n"),
+        ("[permission]\nallow = ['git']\n\n", ""),
+    ],
+)
+def test_a_rule_is_added_at_the_end_and_every_other_byte_stays(tmp_path: Path, before: str, between: str) -> None:
+    file = tmp_path / "config.toml"
+    if before:
+        file.write_text(before)
+    for _ in range(2):  # one that is there already is not written again
+        assert add_tables(file, RULES, [ALLOW], "Why.") == before + between + WRITTEN == file.read_text()
+    add_tables(file, RULES, [ALLOW, ALLOW | {"tool": "x"}], "More.")
+    rules = tomllib.loads(file.read_text())["permission"]["rules"]
+    assert rules[-2:] == [ALLOW, ALLOW | {"tool": "x"}] and file.read_text().count("# More.") == 1
+
+
+def test_rules_that_are_written_as_one_list_get_another(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("[permission]\nrules = [{action = 'deny', tool = 'x'}] # mine\n")
+    add_tables(file, RULES, [ALLOW], "Why.")
+    assert tomllib.loads(file.read_text())["permission"]["rules"] == [{"action": "deny", "tool": "x"}, ALLOW]
+    assert file.read_text().endswith("# mine\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["permission = {allow = ['x']}\n", "not = toml = at all\n", "[ui]\nstatus = 'x'\n", "[permission]\nrules = 5\n"],
+)
+def test_where_a_rule_cannot_be_added_nothing_is_changed(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match="nothing was changed"):
+        add_tables(file, RULES, [ALLOW], "Why.")
+    assert file.read_text() == text
+
+
+@given(st.text(max_size=40))
+def test_whatever_a_rule_says_is_read_back_as_it_was(said: str) -> None:
+    table = {"action": "allow", "command": said}
+    text = write._with_tables("x = 1\n", RULES, [table], "Why.")
+    assert tomllib.loads(text)["permission"]["rules"] == [table]

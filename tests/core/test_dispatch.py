@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -162,6 +163,8 @@ def test_an_exclusive_call_waits_for_those_before_it_and_holds_up_those_behind_i
         world.open("c", "d", "e")
 
     assert turn(board, meanwhile).status == "done"
+    order = [f"{type(e).__name__} {e.id}" for e in board.events if isinstance(e, CallStarted | CallFinished)]
+    assert order[:5] == ["CallStarted c1", "CallStarted c2", "CallFinished c1", "CallFinished c2", "CallStarted c3"]
     assert world.log.index("c ends") < min(world.log.index("d begins"), world.log.index("e begins"))
 
 
@@ -370,6 +373,8 @@ def test_when_the_log_cannot_be_written_nothing_goes_on(
 def test_eight_parents_that_make_calls_of_their_own_do_not_stand_in_each_others_way(
     pegboard_board: Board, bound: int, plain: bool
 ) -> None:
+    there = threading.Barrier(bound)
+
     @tool(pure=True, overlap="parallel")
     def leaf(name: str) -> str:
         """In a thread, like its parent."""
@@ -383,7 +388,8 @@ def test_eight_parents_that_make_calls_of_their_own_do_not_stand_in_each_others_
 
     @tool(name="many", pure=True, overlap="parallel")
     def in_thread(name: str, ctx: Context) -> str:
-        """Call others from a thread."""
+        """Call others from a thread, once as many as may are at that point."""
+        there.wait(20)
         return " ".join(ctx.call("leaf", name=f"{name}{n}").text for n in range(3))  # type: ignore[attr-defined]
 
     board = pegboard_board(

@@ -147,7 +147,7 @@ def test_no_mix_of_calls_failures_and_stops_breaks_the_barrier_the_bound_the_ord
     WORLD[0] = world = World()
     since = board.session.last
     calls = [(f"run_{plan.overlap}", {**arguments(plan), "number": number}) for number, plan in enumerate(plans)]
-    board.model._steps = iter([calls, "done"])
+    board.model.script([calls, "done"])
     status = board.run(turn(board, stops, interrupt))
     events = list(board.session.read(since))
     assert world.wrong == []

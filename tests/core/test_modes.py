@@ -14,7 +14,7 @@ from pegboard.board import Board
 from pegboard.calls import Call, Decision, Source, Touch
 from pegboard.config.load import Loaded, load
 from pegboard.errors import ConfigError
-from pegboard.events import Note
+from pegboard.events import TurnStarted
 from pegboard.hooks import hookimpl
 from pegboard.plugins import given
 from pegboard.policy import Policy, choices, mode_of, policy_of
@@ -257,7 +257,9 @@ def test_the_mode_is_changed_between_turns_and_the_model_is_told(tmp_path: Path)
             assert agent.mode.name == "plan"
             await agent.send(port.Mode())
             assert (await agent.call("put", {"path": "a"})).outcome == "ok" and agent.mode is None
-            said = [event.text for event in agent.session.read() if isinstance(event, Note)]
-            assert said == ["the mode is plan", "no mode is on"]
+            await agent.send(port.Prompt(text="x"))
+            await agent.wait()
+            modes = [event.mode for event in agent.session.read() if isinstance(event, TurnStarted)]
+            assert modes == ["plan", None]
 
     asyncio.run(scenario())

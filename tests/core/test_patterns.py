@@ -13,7 +13,7 @@ from pegboard.calls import Call, Touch
 from pegboard.config.load import load
 from pegboard.config.remembering import Home
 from pegboard.policy import Policy, policy_of
-from pegboard.policy.asked import Reading
+from pegboard.policy.asked import Reading, Where
 from pegboard.policy.patterns import pattern_problem, plain_pattern
 from pegboard.policy.remembered import Remembered, offer_of
 from pegboard.policy.rules import Rule
@@ -163,15 +163,9 @@ def test_one_answer_reaches_from_where_it_was_given_to_where_it_was_meant(tmp_pa
     (tmp_path / "web").mkdir()
     remembered = kept_of("pytest -x tests/a.py")
     over = remembered.over(Policy(ASKS.rules, reading=Reading(root=str(tmp_path))), TOOL, b"", [])
-    reads = Rule(action="allow", name="reads", layer="user", where=_reads())
+    reads = Rule(action="allow", name="reads", layer="user", where=Where(reads=True))
     assert allowed(over.with_rules([reads]), "cd web && pytest -q tests/b.py | tail -5")
     assert not allowed(over.with_rules([reads]), "pytest; rm -rf x")
-
-
-def _reads() -> object:
-    from pegboard.policy.asked import Where
-
-    return Where(reads=True)
 
 
 # --- what is written says the same ------------------------------------------------------------------------------------

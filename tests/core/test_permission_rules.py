@@ -362,3 +362,48 @@ def test_a_tool_is_hidden_where_a_kind_that_every_call_touches_is_denied(rules: 
     assert [no_lists.hidden(made) for made in (first, second, third)] == [False, True, False]
     assert [no_edits.hidden(made) for made in (first, second, third)] == [False, False, True]
     assert rules("[tool_permission]\nbash = 'deny'\n").hidden(first)
+
+
+# --- what means nothing -----------------------------------------------------------------------------------------------
+
+
+def test_words_that_name_nothing_and_rules_that_never_match_are_told_of(tmp_path: Path) -> None:
+    from pegboard.board import Board
+    from pegboard.hooks import hookimpl
+    from pegboard.plugins import given
+
+    class Brings:
+        @staticmethod
+        @hookimpl
+        def pegboard_tools(settings: Any) -> Any:
+            return [READ.function, RUN.function]
+
+    (tmp_path / "user.toml").write_text(
+        "[permission]\ndeny = ['lok', 'fs:*']\n"
+        "rules = [\n"
+        " {action = 'deny', tool = 'shel'},\n"
+        " {action = 'deny', key = 'baash'},\n"
+        " {action = 'deny', key = 'web', path = 'x'},\n"
+        " {action = 'allow', host = 'x', command = 'y'},\n"
+        " {action = 'allow', key = 'edit', sandbox = true},\n"
+        " {action = 'ask', tool = 'look', key = 'read', path = 'x'},\n"
+        "]\n[modes.m.tools]\ndeny = ['luk']\n[modes.m.tool_permission]\nedti = 'deny'\n"
+    )
+    board = Board.build(
+        str(tmp_path),
+        user_file=tmp_path / "user.toml",
+        environ={},
+        state=tmp_path / "state",
+        extra=[given("fs", "pegboard.toolsets", Brings)],
+        discover=False,
+    )
+    assert [note for note in board.notes if "names nothing" in note or "never match" in note] == [
+        "permission.deny: 'lok' names nothing that is there; did you mean look?",
+        "permission.rules: 'shel' names nothing that is there; did you mean shell?",
+        "modes.m.tools.deny: 'luk' names nothing that is there; did you mean look?",
+        "permission.rules: 'baash' names nothing that is there; did you mean bash?",
+        "modes.m.tool_permission: 'edti' names nothing that is there; did you mean edit?",
+        "permission.rules[2]: it can never match: what has the key web has no path",
+        "permission.rules[3]: it can never match: nothing has a host and a command",
+        "permission.rules[4]: it can never match: the sandbox holds programs alone",
+    ]

@@ -81,7 +81,9 @@ TOOLS = [put, other, execute, fetch, strange, remote, commit]
 
 
 class Person:
-    """A board with someone at it, who answers questions in turn: y, a, n. Calls go down the agent's road."""
+    """A board with someone at it, who answers questions in turn: y, a, u (always, in every project), n.
+
+    Calls go down the agent's road."""
 
     def __init__(self, board: Any, agent: Any = None) -> None:
         self.board = board
@@ -97,8 +99,8 @@ class Person:
                     continue
                 self.asked.append(event)
                 said = answers.pop(0)
-                remember: Any = "session" if said == "a" else None
-                await self.agent.send(port.Answer(id=event.id, granted=said in "ya", remember=remember))
+                remember: Any = {"a": "session", "u": "user"}.get(said)
+                await self.agent.send(port.Answer(id=event.id, granted=said in "yau", remember=remember))
 
     def call(self, name: str, arguments: dict[str, Any], answers: str = "", caller: Any = "model") -> Record:
         """One call, which must ask exactly as often as there are answers."""
@@ -114,7 +116,8 @@ class Person:
             assert left == []
             return record
 
-        return self.board.run(both())
+        made: Record = self.board.run(both())
+        return made
 
 
 @pytest.fixture
@@ -157,6 +160,16 @@ def test_another_tool_and_another_session_ask_again(person: Any) -> None:
     new = Person(board, board.board.agent(board.board.session("new"), answers="person", provider=Scripted(())))
     assert new.call("put", {"path": "a"}, "n").outcome == "blocked"
     assert RAN == ["put a "]
+
+
+def test_what_is_written_down_holds_in_every_other_session_of_the_process_at_once(person: Any) -> None:
+    someone = person()
+    someone.call("put", {"path": "a"}, "u")
+    board = someone.board
+    new = Person(board, board.board.agent(board.board.session("new"), answers="person", provider=Scripted(())))
+    record = new.call("put", {"path": "b"})
+    assert record.outcome == "ok" and record.decision is not None and record.decision.source is not None
+    assert Path(record.decision.source.file).read_text().count("[[permission.rules]]") == 1
 
 
 @pytest.mark.row("S-007")

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pegboard_tools_core
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from pegboard.config.project import Brought, brought
 from pegboard.config.tightening import FREE
 from pegboard.config.wishes import Wishes, wishes
 from pegboard.errors import PegboardError
+from pegboard.plugins import given as entry
 
 ALLOWS = """\
 [tool_permission]
@@ -485,7 +487,10 @@ def decided(place: Place) -> list[str]:
     from pegboard.calls import Call
     from pegboard.lane import Lane
 
-    board = Board.build(str(place.root), user_file=place.user, environ={}, state=place.state)
+    core = entry("core", "pegboard.toolsets", pegboard_tools_core, own=True)
+    board = Board.build(
+        str(place.root), user_file=place.user, environ={}, state=place.state, discover=False, extra=[core]
+    )
 
     async def explain() -> list[str]:
         road = board.road(board.session(in_memory=True))

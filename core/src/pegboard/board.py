@@ -30,7 +30,7 @@ from pegboard.launchers import Launchers
 from pegboard.models import Provider, ToolOffer
 from pegboard.observing import ObserverSeat
 from pegboard.plugins import Entry, Plugin
-from pegboard.policy import Mode, Policy, mode_of, policy_of
+from pegboard.policy import Mode, Policy, Rule, mode_of, policy_of
 from pegboard.prompt import system_prompt
 from pegboard.providers import Choice, Providers
 from pegboard.rendering import Renderers
@@ -71,7 +71,8 @@ class Board:
         self.origins = assembled.loaded.origins
         self.registry = assembled.registry
         self.guards = assembled.guards
-        self._user_file = assembled.user_file
+        self._home = Home(file=assembled.user_file, root=self.root)
+        self._lasting: list[Rule] = []  # what was answered "always" and written down, since the settings were read
         self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
         hidden = [os.fspath(folder) for folder in (assembled.user_file.parent, state) if folder]
         self.launchers = Launchers(assembled.entries, assembled.loaded, hidden=hidden)
@@ -236,8 +237,7 @@ class Board:
     ) -> Road:
         """The road of one session; observers are told of what comes down it."""
         self._seat_observers(session)
-        home = Home(file=self._user_file, root=self.root)
-        desk = Desk(session, answers, self._named("pegboard_approvers"), home=home)
+        desk = Desk(session, answers, self._named("pegboard_approvers"), home=self._home, lasting=self._lasting)
         made: list[Road] = []  # its policy is another once another mode is on
         rules = (lambda kind, path: made[0].policy.door(kind, path)) if self._has_path_rules else None
         workspace = self._workspace(session.folder, rules) if session.folder or rules else self.workspace

@@ -21,6 +21,7 @@ from pegboard.errors import ConfigError, ToolError
 from pegboard.events import ApprovalAnswered, ApprovalAsked, Note, QuestionAnswered, QuestionAsked
 from pegboard.hooks import Approver, Asked
 from pegboard.policy.remembered import Offer, Remembered
+from pegboard.policy.rules import Rule
 from pegboard.session import Session
 
 Answers: TypeAlias = Literal["person", "--yes", "--no", "headless"]
@@ -38,7 +39,8 @@ class Desk:
 
     remembered: the answers that stand for later calls of this session. offers_always: whether there will be later calls,
     here and with a person to answer; a front end for a single call sets it to False. home: where answers are written down
-    that last longer; None: nowhere, so that is not offered."""
+    that last longer; None: nowhere, so that is not offered. lasting: what was written there since the settings were read, of
+    all desks of a board."""
 
     def __init__(
         self,
@@ -47,9 +49,10 @@ class Desk:
         approvers: Sequence[tuple[str, Approver]] = (),
         *,
         home: Home | None = None,
+        lasting: list[Rule] | None = None,
     ) -> None:
         self.answers = answers
-        self.remembered = Remembered()
+        self.remembered = Remembered(lasting)
         self.offers_always = answers == "person"
         self._session = session
         self._approvers = approvers
@@ -142,7 +145,9 @@ class Desk:
                 source = await asyncio.to_thread(self._home.keep, kept.written(), lasting)
             except ConfigError as error:
                 scope = "session"
-                self._session.append(Note(turn=turn, level="warning", text=f"{error} It stands for this session alone."))
+                self._session.append(
+                    Note(turn=turn, level="warning", text=f"{error} It stands for this session alone.")
+                )
         self.remembered.keep(kept, source)
         return scope, source
 

@@ -3,7 +3,6 @@ asked, and nothing is logged or run."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,12 +11,11 @@ import msgspec
 from pegboard.approving import offered
 from pegboard.calls import STRICTNESS, Action, Call, Caller, Decision, Effect, Layer, Source
 from pegboard.errors import PegboardError
-from pegboard.lane import Lane
 from pegboard.policy import Considered, Policy
 from pegboard.policy.asked import Asking
 from pegboard.road import Road
 from pegboard.touches import effect_of
-from pegboard.trip import Ending, Intervened, Trip
+from pegboard.trip import Intervened, Trip
 
 if TYPE_CHECKING:
     from pegboard.board import Board
@@ -82,9 +80,7 @@ async def explain(board: Board, name: str, arguments: Mapping[str, Any], *, call
 
 async def explained(road: Road, call: Call) -> Explained:
     """The same of a call down a road there is, with what was remembered on it."""
-    trip = Trip(call, call.name, Lane(), None, False, time.perf_counter())
-    with Ending(trip):
-        await road.prepare(trip)
+    trip = await road.rehearse(call)
     tool, decision, shaped = trip.tool, trip.decision, trip.shaped
     if tool is None or decision is None or shaped is None:
         assert trip.end is not None

@@ -91,6 +91,13 @@ class Road:
         """A queue of calls for a loop, with the configured bound."""
         return Lane(ends=ends, bound=self.runner.config.concurrency.tool_calls)
 
+    async def rehearse(self, call: Call) -> Trip:
+        """`travel(until="decide")`, for who wants to know why: all that is known of the call by then."""
+        trip = Trip(call, call.name, Lane(), None, False, time.perf_counter())
+        with Ending(trip):
+            await self.prepare(trip)
+        return trip
+
     async def prepare(self, trip: Trip) -> None:
         """From a call's name to a decision. Nothing is done yet, so it may be prepared again once others were made."""
         if not trip.announced:
@@ -214,7 +221,7 @@ class Road:
         elif verdict.decision.sandbox and self.runner.stopped_before(tool, trip.touches):
             trip.decision = Decision(action="ask", rule=STOPPED_BEFORE, layer="plugin")
 
-    def granted(self, trip: Trip, tool: Tool, touches: Sequence[Touch]) -> Grant:
+    def granted(self, trip: Trip, tool: Tool, touches: list[Touch]) -> Grant:
         """Leave to run exactly these bytes, once it was approved."""
         shaped, decision = trip.shaped, trip.decision
         assert shaped is not None
@@ -222,7 +229,7 @@ class Road:
             tool=tool,
             call=trip.call,
             body=shaped.body,
-            touches=list(touches),
+            touches=touches,
             decision=decision,
             dropped=shaped.dropped,
         )

@@ -21,6 +21,7 @@ from pegboard.errors import ConfigError, PluginError
 from pegboard.kit.settings import SearchSettings
 from pegboard.plugins.claims import address, contested, is_stranger
 from pegboard.plugins.loaded import Failure, told, whose
+from pegboard.policy.idle import keys_of, pointless_rules, tokens_of
 from pegboard.registry import Registry, SetInfo, matches
 from pegboard.tooling import BadTool, Tool
 
@@ -208,16 +209,19 @@ def idle_rules(loaded: Loaded, registry: Registry, entries: Sequence[Entry], wit
         notes.append(f"{what}: {word!r} names nothing that is there" + (f"; did you mean {near[0]}?" if near else ""))
 
     tools = loaded.config.tools
-    for key, tokens in (("tools.allow", tools.allow), ("tools.deny", tools.deny), ("tools", tools.switches)):
+    listed = (("tools.allow", tools.allow), ("tools.deny", tools.deny), ("tools", tools.switches))
+    for key, tokens in (*listed, *tokens_of(loaded.config)):
         for token in tokens:
             known_set = token.split(":", 1)[0].removesuffix(":*") in sets
             off = token in tools.switches and not tools.switches.get(token, True)
             if not known_set and not off and not any(matches(token, tool) for tool in registry.tools):
                 tell(key, token, [*names, *sets])
     keys = {*DEFAULT_PERMISSION, *(tool.declaration.permission for tool in registry.tools), "unknown"}
-    for key in loaded.config.tool_permission.actions:
-        if key not in keys:
-            tell("tool_permission", key, sorted(k for k in keys if k))
+    for place, named in keys_of(loaded.config):
+        for key in named:
+            if key not in keys:
+                tell(place, key, sorted(k for k in keys if k))
+    notes += pointless_rules(loaded.config)
     guards = [entry for entry in entries if entry.group == "pegboard.guards"]
     for word in without_guard:
         claims = [f"{entry.distribution}:{entry.name}" for entry in guards if entry.name == word]

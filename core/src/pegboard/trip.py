@@ -150,7 +150,7 @@ class Trip(msgspec.Struct, gc=False):
             outcome=end.outcome,
             block=end.block,
             why=end.why,
-            text=self._said(end),
+            text=product.text if end.outcome == "ok" and self.given is None else self._said(end),
             data=product.data,
             truncated=product.truncated,
             full_output=product.full_output,

@@ -110,6 +110,14 @@ def test_git_in_the_workspaces_own_repository_may(text: str, root: Path) -> None
     assert all(command.risk is None for command in read(text, root).commands)
 
 
+def test_a_workspace_that_was_made_to_look_like_a_repository_arms_git(root: Path) -> None:
+    (root / "HEAD").write_text("ref: refs/heads/main\n")
+    (root / "objects").mkdir()
+    (root / "refs").mkdir()
+    assert read("git status", root).commands[0].risk is not None
+    assert read("cd web && git status", root).commands[-1].risk is not None
+
+
 def test_where_a_line_starts_counts_too(root: Path) -> None:
     assert read("git status", root, "nest/in").commands[0].risk is not None
     assert read("git status", root, "web").commands[0].risk is None

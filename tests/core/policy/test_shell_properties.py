@@ -17,7 +17,7 @@ ALLOWED = ["echo", "true", "cat", "ls", "git status"]
 ASK = PermissionSettings(bash_read_only="ask")
 CASES = Path(__file__).parents[2] / "shared" / "cases" / "commands.jsonl"
 KNOWN = [case["call"]["args"].get("command", "") for case in map(json.loads, CASES.read_text("utf-8").splitlines())]
-MANY = 3000 if os.environ.get("PEGBOARD_LONG") else 150
+MANY = 3000 if os.environ.get("PEGBOARD_LONG") else 80
 
 PIECES = [
     "echo", "cat", "ls", "true", "git", "status", ";", "&&", "||", "|", "&", "(", ")", "{", "}", "<", ">", ">>", "<<",

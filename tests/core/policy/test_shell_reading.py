@@ -249,3 +249,11 @@ def test_a_line_that_two_readers_read_differently_does_not_pass(text: str) -> No
     """All of these are harmless, and our own reading of them is bash's; it is not enough."""
     error = read(text).error
     assert error is not None and error.rule == "R0" and "more than one way" in error.why
+
+
+@pytest.mark.parametrize(
+    "text", ["if ls; then ls", "(ls", "{ ls;", "for x in a; do ls", "case a in a) ls", "f() {", "ls )"]
+)
+def test_a_grammar_that_breaks_off_is_an_error_beside_the_trouble(text: str) -> None:
+    error = read(text).error
+    assert error is not None and error.rule == "R0"

@@ -44,7 +44,8 @@ def log() -> list[Any]:
     guarded = Decision(action="deny", rule="guard.protected: .env*", layer="plugin")
     return [
         asked("c1"), *question("c1", granted=True, by="person", **kept), started("c1", yes), finished("c1", yes),
-        asked("c2"), *question("c2", granted=False, by="person", reason="not \x1b[2J mine"), finished("c2", no, "blocked", "denied"),
+        asked("c2"), *question("c2", granted=False, by="person", reason="not \x1b[2J mine"),
+        finished("c2", no, "blocked", "denied"),
         asked("c3"), started("c3", held), finished("c3", held),
         asked("c4"), finished("c4", guarded, "blocked", "guard"),
         asked("c5", tool=None, caller=None), finished("c5", None, "blocked", "unavailable"),

@@ -342,11 +342,11 @@ def test_others_words_cannot_begin_a_line_in_a_refusal() -> None:
     assert denied and "\n" not in denied.text + denied.rule
 
 
-def test_the_plugin_registers_one_inline_guard_with_a_path_method() -> None:
-    (guard,) = pegboard_guard.pegboard_guards(settings=None)
+def test_the_plugin_registers_a_guard_with_a_path_method() -> None:
+    guard, *_ = pegboard_guard.pegboard_guards(settings=None)
     check: Callable[..., Deny | None] = guard.path  # type: ignore[attr-defined]
     assert check("edit", ".env")
-    (open_guard,) = pegboard_guard.pegboard_guards(settings=Settings(allow=[".env"]))
+    open_guard, *_ = pegboard_guard.pegboard_guards(settings=Settings(allow=[".env"]))
     assert open_guard(CALL, [Touch("edit", ".env", ".env")]) is None
 
 
@@ -358,7 +358,7 @@ def test_settings_refuse_unknown_keys_and_say_which_of_them_a_project_may_set() 
             msgspec.convert(wrong, Settings)
     hints = {field.name: field.type for field in msgspec.inspect.type_info(Settings).fields}  # type: ignore[attr-defined]
     tightening = [name for name, kind in hints.items() if (getattr(kind, "extra", None) or {}).get("tightens")]
-    assert tightening == ["protected"]
+    assert tightening == ["protected", "destructive"]
 
 
 def test_the_example_in_the_readme_is_valid() -> None:

@@ -62,7 +62,7 @@ def test_a_folder_or_program_that_is_not_there_is_told_of_as_outside(place: Plac
 
     with pytest.raises(ToolError, match="no such folder to run in"):
         sandbox(msgspec.structs.replace(place.launch("true"), cwd=f"{place.root}/none"))
-    with pytest.raises(ToolError, match="no program of this name is on PATH. Nothing was run"):
+    with pytest.raises(ToolError, match=r"no program of this name is on PATH\. Nothing was run"):
         sandbox(msgspec.structs.replace(place.launch("true"), argv=("no-such-program",)))
 
 

@@ -43,6 +43,7 @@ DOES = {
     ),
     "writing a hook further down": ("echo x > sub/inner/.git/hooks/pre-push", "work/sub/inner/.git/hooks/pre-push"),
     "moving a repository further down": ("mv sub/inner/.git sub/inner/g && test -d sub/inner/g", "work/sub/inner/g"),
+    "moving what a repository further down is in": ("mv sub/inner sub/other", "work/sub/other"),
     "settings of git": ("git config core.fsmonitor ./x", None),
     "leading git elsewhere": (
         "mkdir -p evil && cp .git/config evil && rm -f .git/commondir && echo ../evil > .git/commondir; "

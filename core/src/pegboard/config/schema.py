@@ -210,9 +210,7 @@ def known_keys() -> list[str]:
     for name in Config.__struct_fields__:
         value = getattr(shipped, name)
         if isinstance(value, msgspec.Struct):
-            keys += [
-                f"{name}.{inner}" for inner in value.__struct_fields__ if inner not in ("switches", "actions")
-            ]
+            keys += [f"{name}.{inner}" for inner in value.__struct_fields__ if inner not in ("switches", "actions")]
         elif name not in ("tables", "providers", "hooks", "modes"):
             keys.append(name)
     return keys + [f"tool_permission.{key}" for key in DEFAULT_PERMISSION]

@@ -87,7 +87,11 @@ def create(file: Path, text: str) -> bool:
 
 
 def _change(
-    file: Path, key: tuple[str, ...], expect: Callable[[dict[str, Any]], None], change: Callable[[str], str], check: Check
+    file: Path,
+    key: tuple[str, ...],
+    expect: Callable[[dict[str, Any]], None],
+    change: Callable[[str], str],
+    check: Check,
 ) -> str:
     """Change the text of the file, see that nothing but the key is different, and write it. `expect`: makes of what the
     file says what it is to say."""

@@ -1,5 +1,5 @@
 """What a person may make of a pattern before it is remembered: it names the command that was asked about, and at least as
-many words of it as would be offered for them, so that it can be made narrower and never so wide that anything is run by it."""
+many words of it as would be offered. So it can be made narrower, and never so wide that anything could be run by it."""
 
 from __future__ import annotations
 

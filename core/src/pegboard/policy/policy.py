@@ -24,7 +24,7 @@ FAULTS = {
     "R6": "compound",
     "R7": "assignment",
     "R8": "option",
-    "R9": "glob",
+    "R9": "wildcard",
     "R12": "characters",
     "R13": "limits",
     "R14": "spelling",
@@ -79,18 +79,23 @@ class Policy:
     def decide(self, tool: Tool, call: Call, touches: list[Touch], *, cautious: bool = False) -> Verdict:
         """What this call gets. `cautious`: the model asks to be asked about (see `models.Provider`).
 
-        Of most kinds of touches the list sees the kind and flags alone, so that most answers are looked up."""
+        Of most kinds of touches the list sees the kind and flags alone, so that most answers are looked up. Where it looks
+        closer nothing is kept: what a command line may do depends on what lies in the workspace now."""
         key: tuple[object, ...] = (tool.name, cautious and call.caller == "model")
         if touches:
-            looks = self._looks
-            if not looks.isdisjoint([t.kind for t in touches]):
-                key += tuple([(t.kind, t.outside, t.sends, t.what, t.at) for t in touches])
-            else:
-                key += tuple([t.kind if not (t.outside or t.sends) else (t.kind, t.outside, t.sends) for t in touches])
+            if self._looks and not self._looks.isdisjoint([t.kind for t in touches]):
+                return self._judge(
+                    tool, call, touches, self._settle(None, tool, self.askings(tool, call, touches, cautious))
+                )
+            key += tuple([t.kind if not (t.outside or t.sends) else (t.kind, t.outside, t.sends) for t in touches])
         verdict = self._final.get(key)
         if verdict is not None:
             return verdict
         settled = self._settled.get(key) or self._settle(key, tool, self.askings(tool, call, touches, cautious))
+        return self._judge(tool, call, touches, settled)
+
+    def _judge(self, tool: Tool, call: Call, touches: list[Touch], settled: _Settled) -> Verdict:
+        """What the list says, and what has to be looked at of the call itself."""
         rule = settled.ruling.rule
         if rule.action == "deny":
             return _escapes(settled.verdict, touches) if _is_of_place(rule) else settled.verdict
@@ -187,12 +192,12 @@ class Policy:
         kinds = tool.certain
         return [KEY_OF.get(kind, kind) for kind in kinds] if kinds or tool.touched else self.keys(tool)
 
-    def _settle(self, key: tuple[object, ...], tool: Tool, askings: Sequence[Asking]) -> _Settled:
+    def _settle(self, key: tuple[object, ...] | None, tool: Tool, askings: Sequence[Asking]) -> _Settled:
         """Ask the list, and keep its answer for calls that look alike."""
         ruling = resolve(self.rules, tool, askings)
         verdict = _verdict(ruling, None, ruling.rule, tool.name)
         settled = _Settled(ruling=ruling, verdict=verdict)
-        if len(self._final) + len(self._settled) < _SETTLED:
+        if key is not None and len(self._final) + len(self._settled) < _SETTLED:
             denied = ruling.rule.action == "deny"
             if not _is_of_place(ruling.rule) if denied else tool.declaration.permission_fn is None:
                 self._final[key] = verdict

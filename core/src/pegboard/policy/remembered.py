@@ -102,23 +102,31 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Remembered:
-    """The answers of one session, in one process."""
+    """The answers of one session, in one process. lasting: those that are written down, of all sessions of the process: what
+    was written since the settings were read."""
 
-    def __init__(self) -> None:
-        self.rules: tuple[Rule, ...] = ()
+    def __init__(self, lasting: list[Rule] | None = None) -> None:
+        self._rules: list[Rule] = []
+        self._lasting = [] if lasting is None else lasting
         self._exactly: dict[Exactly, Rule] = {}
         self._over: tuple[Policy, tuple[Rule, ...], Policy] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.rules or self._exactly)
+        return bool(self._rules or self._lasting or self._exactly)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """What is kept, as rules; without those for one very call."""
+        return (*self._lasting, *self._rules)
 
     def keep(self, offer: Offer, source: Source | None = None) -> None:
         """From now on calls of this kind are not asked about. `source`: where it is written down, too."""
         rules = [msgspec.structs.replace(rule, source=source) for rule in offer.rules]
         if offer.only is not None:
             self._exactly[offer.only] = rules[0]
-        else:
-            self.rules += tuple(rule for rule in rules if rule not in self.rules)
+            return
+        kept = self._rules if source is None else self._lasting
+        kept += [rule for rule in rules if rule not in kept]
 
     def over(self, policy: Policy, tool: Tool, body: bytes, touches: Sequence[Touch]) -> Policy:
         """The policy with what is kept; with the answer to this very call, where there is one."""
@@ -129,10 +137,11 @@ class Remembered:
             exactly = None  # what it names leads elsewhere now
         if exactly is not None:
             return policy.with_rules((*self.rules, exactly))
-        if not self.rules:
+        rules = self.rules
+        if not rules:
             return policy
-        if self._over is None or self._over[0] is not policy or self._over[1] != self.rules:
-            self._over = policy, self.rules, policy.with_rules(self.rules)
+        if self._over is None or self._over[0] is not policy or self._over[1] != rules:
+            self._over = policy, rules, policy.with_rules(rules)
         return self._over[2]
 
 

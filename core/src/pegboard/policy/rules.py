@@ -60,7 +60,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Whether it speaks of this."""
         return (
             (self.key is None or self.key == asking.key)
-            and (self.where is None or asking.fits(self.where, exactly=self.action == "allow"))
+            and (self.where is None or asking.fits(self.where, exactly=self.permits))
             and not (self.wants_sandbox and not asking.runs)
             and not (asking.nested and not self.speaks_inside)
             and self.names(tool)
@@ -69,13 +69,18 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def speaks_inside(self) -> bool:
         """Whether it looks at commands inside others, too."""
-        return self.action != "allow" and self.where is not None and bool(self.where.commands)
+        return not self.permits and self.where is not None and bool(self.where.commands)
+
+    @property
+    def permits(self) -> bool:
+        """Whether it was written to allow, also where that comes to an ask for want of a sandbox."""
+        return self.action == "allow" or self.wants_sandbox
 
     def doubts(self, tool: Tool, asking: Asking) -> bool:
         """Whether it may be meant, and nobody can tell."""
         return (
             self.where is not None
-            and self.action != "allow"
+            and not self.permits
             and (self.key is None or self.key == asking.key)
             and asking.doubtful(self.where)
             and self.names(tool)

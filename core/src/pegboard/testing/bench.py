@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pegboard import port
 from pegboard.board import Board
@@ -16,6 +18,9 @@ from pegboard.events import AnyEvent, TurnEnded
 from pegboard.hooks import Guard, hookimpl
 from pegboard.plugins import Entry, given
 from pegboard.testing.scripted import Scripted, Step
+
+if TYPE_CHECKING:
+    from pegboard.grant import Grant
 
 T = TypeVar("T")
 
@@ -38,8 +43,10 @@ class TestBoard:
         session: str | None = None,
         state: Path | None = None,
         own_guards: bool = True,
+        watch_writes: bool = True,
     ) -> None:
-        """`modules`: tool sets by name. `settings`: dotted keys. `steps`: what the scripted model says, or the model."""
+        """`modules`: tool sets by name. `settings`: dotted keys. `steps`: what the scripted model says, or the model.
+        watch_writes: a test fails in which a tool that is declared read_only writes a file."""
         extra = [given(name, "pegboard.toolsets", module, own=True) for name, module in (modules or {}).items()]
         if tools:
             extra.append(_module_entry("test", "pegboard.toolsets", "pegboard_tools", list(tools), own=True))
@@ -60,6 +67,9 @@ class TestBoard:
         self.model = steps if isinstance(steps, Scripted) else Scripted(steps)
         self.session = self.board.session(session)
         self.agent = self.board.agent(self.session, answers=answers, model="scripted", provider=self.model)
+        self._wrote: deque[tuple[str, list[str]]] = deque(maxlen=256)  # of calls that are over too: threads may go on
+        if watch_writes:
+            self._watch()
 
     def call(self, name: str, _caller: Caller = "program", /, **arguments: Any) -> Record:
         """Take one call down the road and return its record."""
@@ -80,14 +90,47 @@ class TestBoard:
         return list(self.session.read())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something on this board's loop."""
-        return self.loop.run_until_complete(work)
+        """Run something on this board's loop.
+
+        Raises:
+            AssertionError: a tool that is declared read_only wrote a file meanwhile.
+        """
+        result = self.loop.run_until_complete(work)
+        self._check()
+        return result
+
+    def _watch(self) -> None:
+        """Run read_only tools under a detector of writes, whoever calls them."""
+        from pegboard.testing.writes import watched
+
+        runner = self.agent._road.runner
+        run = runner.run
+        allowed = [self.session.folder] if self.session.folder else []
+
+        async def watching(grant: Grant) -> Any:
+            if grant.tool.effect == "read_only":
+                function = watched(grant.tool, allowed, lambda *found: self._wrote.append(found))
+                grant.tool = replace(grant.tool, function=function)
+            return await run(grant)
+
+        runner.run = watching  # type: ignore[method-assign]
+
+    def _check(self) -> None:
+        wrote = [(name, found) for name, found in self._wrote if found]
+        if wrote:
+            from pegboard.testing.writes import complaint
+
+            told = "\n".join(complaint(name, found) for name, found in wrote)
+            self._wrote.clear()
+            raise AssertionError(told)
 
     def close(self) -> None:
         """Close the board and its loop."""
         if not self.loop.is_closed():
-            self.run(self.board.close())
-            self.loop.close()
+            try:
+                self.run(self.board.close())
+            finally:
+                self.loop.close()
 
 
 def _module_entry(name: str, group: str, hook: str, contributed: list[Any], *, own: bool) -> Entry:

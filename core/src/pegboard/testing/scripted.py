@@ -46,6 +46,10 @@ class Scripted:
         self._steps = iter(steps)
         self._ids = itertools.count(1)
 
+    def script(self, steps: Iterable[Step]) -> None:
+        """Go on with these."""
+        self._steps = iter(steps)
+
     async def reply(self, request: Request) -> AsyncIterator[ReplyPart]:
         """The next step, as reply parts."""
         self.requests.append(request)

@@ -88,7 +88,9 @@ def _settings(installed: Installed) -> Iterator[Check]:
         yield Check(id="config.note", ok=not unknown, text=note, fix=fix)
     if installed.loaded.ignored:
         text = "of the project's settings these do not count: " + ", ".join(installed.loaded.ignored)
-        yield Check(id="config.ignored", ok=True, text=text)
+        trusted = installed.loaded.project is not None and installed.loaded.project.state == "trusted"
+        fix = None if trusted else "`pegboard trust` shows what they would switch on, and asks"
+        yield Check(id="config.ignored", ok=True, text=text, fix=fix)
     for note in installed.notes:
         yield Check(id="root", ok=True, text=note)
 

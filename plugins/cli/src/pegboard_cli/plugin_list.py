@@ -119,7 +119,7 @@ class Installed:
         return refused, notes
 
     def _of_project(self) -> list[PluginRow]:
-        """The project's plugin files. They are run by a start alone, when the project is trusted: here they are only read."""
+        """The project's plugin files. A start runs them, when the project is trusted: here they are only read."""
         if self.loaded.project is None:
             return []
         from pegboard.plugins.project_files import check_file, compiled, entry_of
@@ -202,8 +202,8 @@ class Installed:
 
     def _unused(self, entry: Entry) -> LoadProblem | None:
         """Why an entry without hooks is never used."""
-        if entry.group not in (COMMANDS_GROUP, "pegboard.providers"):
-            groups = ", ".join([*GROUPS, "pegboard.providers", COMMANDS_GROUP])
+        if entry.group not in (COMMANDS_GROUP, "pegboard.providers", "pegboard.launchers"):
+            groups = ", ".join([*GROUPS, "pegboard.providers", "pegboard.launchers", COMMANDS_GROUP])
             return LoadProblem("hook", f"there is no group {entry.group!r}; groups are {groups}")
         if entry.group == COMMANDS_GROUP and entry.name in COMMANDS:
             return LoadProblem("duplicate", f"pegboard {entry.name} is one of Pegboard's own commands")

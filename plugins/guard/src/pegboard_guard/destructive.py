@@ -94,10 +94,12 @@ class DestructiveCommands:
     def _in_pieces(self, text: str) -> Iterator[str]:
         """A line that could not be read: what stands in it plainly, so that a slip at its end hides nothing."""
         from pegboard.policy.shell import Word
+        from pegboard.policy.shell.runners import started
 
         for piece in re.split(r"[;&|\n(){}`]+", text):
             words = [Word(word.strip("\"'"), 0, 0, inert="$" not in word) for word in piece.split()]
-            yield from self._in_command(words, ".")
+            for one in (words, *started(words)):
+                yield from self._in_command(one, ".")
 
     def _written(self, line: Line, command: Command) -> Iterator[str]:
         """Redirections to disks: what stands in the command outside of its words."""

@@ -15,7 +15,10 @@ _SIGNS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
             rb"|ENETUNREACH|no such host|dns error|failed to lookup address|server misbehaving",
             "it has no network",
         ),
-        (rb"connection refused|ECONNREFUSED|failed to connect|couldn.t connect", "it does not reach servers outside of it, on this machine or elsewhere"),
+        (
+            rb"connection refused|ECONNREFUSED|failed to connect|couldn.t connect",
+            "it does not reach servers outside of it, on this machine or elsewhere",
+        ),
         (rb"read-only file system|EROFS", "it may write in the workspace and its own /tmp alone"),
         (
             rb"device or resource busy|EBUSY",

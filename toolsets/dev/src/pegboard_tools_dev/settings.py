@@ -13,8 +13,8 @@ Line = str | list[str]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The table `[dev]`. It counts in a person's own file only: what a project that came with a clone says here is ignored,
-    and told of as ignored. Commands are argument lists: a text is split as a shell would, and given to none."""
+    """The table `[dev]`. What a project that came with a clone says here is ignored, and told of as ignored, until a
+    person trusts it. Commands are argument lists: a text is split as a shell would, and given to none."""
 
     test_cmd: Annotated[
         Line | None,

@@ -69,17 +69,19 @@ class Whereabouts:
         return real
 
     def armed(self) -> bool:
-        """Whether git run here would follow the settings of a repository other than the workspace's own, or nobody knows."""
+        """Whether git run here would follow the settings of a repository other than the workspace's own, or nobody knows.
+
+        Files of a workspace that look like a repository without `.git` are none of its own: any tool may write them."""
         if self.here is None or self.root is None:
             return self.moved or self.root is not None
         place = Path(self.here)
-        while str(place) != self.root:
-            if os.path.lexists(place / ".git") or _bare(place):
-                return True
-            if place.parent == place:
+        while not _bare(place):
+            if str(place) == self.root:
+                return False
+            if os.path.lexists(place / ".git") or place.parent == place:
                 return True
             place = place.parent
-        return False
+        return True
 
 
 def _bare(place: Path) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from pegboard.policy.shell.line import Trouble
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
 COMPOUND = {
     "if_statement": "is a condition",
@@ -77,11 +77,18 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 @lru_cache(1)
-def _parser() -> Parser:
+def _language() -> Language:
     import tree_sitter
     import tree_sitter_bash
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Language(tree_sitter_bash.language())
+
+
+def _parser() -> Parser:
+    """A parser of one's own: none is safe to share between threads."""
+    import tree_sitter
+
+    return tree_sitter.Parser(_language())
 
 
 def reading(text: str) -> Reading:

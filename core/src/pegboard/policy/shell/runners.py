@@ -24,7 +24,7 @@ RUNNERS = dict.fromkeys(_AT_ONCE, 0) | dict.fromkeys(_AFTER_A_WORD, 1)
 """By name: how many words of their own stand before the command they start."""
 
 _LINES = frozenset(["-c", "--command", "-S", "--split-string"])
-_EXECS = frozenset(["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"])
+_EXECS = frozenset(["-exec", "-execdir", "-ok", "-okdir", "--exec", "--exec-batch"])
 _DURATION = re.compile(r"[0-9]+(\.[0-9]+)?[smhd]?")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}")
 _SIGNAL = re.compile(r"[A-Z0-9]+")
@@ -97,7 +97,7 @@ def started(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     if name in RUNNERS and not describes(words):
         yield from _rest(words, RUNNERS[name])
     for index, word in enumerate(words[1:-1], 1):
-        if word.text in _EXECS and name in ("find", "gfind", "fd", "fdfind"):
+        if word.text in _EXECS or (word.text in ("-x", "-X") and name in ("fd", "fdfind")):
             yield words[index + 1 :]
 
 

@@ -20,7 +20,8 @@ _BLANK = r"[ \t]*"
 _ADDRESS = rf"(?:[0-9]+(?:~[0-9]+)?|\$|/{_part('/')}/[IM]*)"
 _RANGE = rf"(?:{_ADDRESS}(?:{_BLANK},{_BLANK}(?:{_ADDRESS}|[+~][0-9]+))?{_BLANK}!?{_BLANK})?"
 _SUBSTITUTION = "|".join(
-    rf"s{re.escape(mark)}{_part(mark)}{re.escape(mark)}{_part(mark)}{re.escape(mark)}[gpiIm0-9]*" for mark in _DELIMITERS
+    rf"s{re.escape(mark)}{_part(mark)}{re.escape(mark)}{_part(mark)}{re.escape(mark)}[gpiIm0-9]*"
+    for mark in _DELIMITERS
 )
 _SED = re.compile(rf"{_RANGE}(?:[pdPDgGhHxnNl=]|[qQ]{_BLANK}[0-9]*|{_SUBSTITUTION}){_BLANK}(?:[;\n][\s;]*|\Z)")
 
@@ -43,7 +44,5 @@ def sed_only_prints(script: str) -> bool:
 def awk_only_prints(program: str) -> bool:
     """Whether an awk program starts nothing, opens no other file and looks at no environment."""
     return (
-        bool(_AWK_LETTERS.fullmatch(program))
-        and not _AWK_WORDS.search(program)
-        and not _AWK_REDIRECTS.search(program)
+        bool(_AWK_LETTERS.fullmatch(program)) and not _AWK_WORDS.search(program) and not _AWK_REDIRECTS.search(program)
     )

@@ -106,8 +106,9 @@ class Place:
             if follows and entry.is_symlink() and not self.readable(path):
                 return True
             is_folder = entry.is_dir(follow_symlinks=False)
-            read = is_folder or not only or any(fnmatchcase(entry.name, pattern) for pattern in only)
-            if read and is_secret(entry.name) and not (is_folder and only):
+            if only and (is_folder or not any(fnmatchcase(entry.name.casefold(), pattern) for pattern in only)):
+                continue
+            if is_secret(path[len(folder) :]):
                 return True
         return False
 

@@ -97,7 +97,7 @@ def _globals(row: data.Reads, words: Sequence[Word], place: Place) -> tuple[Sequ
 
 
 def _reads(row: data.Reads, words: Sequence[Word], place: Place) -> bool:
-    if row.style == "find":
+    if row.style == "expression":
         return _find_reads(row, words, place)
     parsed = _any_option(words) if row.options == "any" else parse(words, row.kinds, numbers=row.numbers)
     if parsed is None or (row.needs and not parsed.has(row.needs)):
@@ -180,8 +180,10 @@ def _recursion_fits(row: data.Reads, parsed: Parsed, operands: Sequence[Word], p
     recursive = row.recursive == "always" or parsed.has(row.recursive)
     if not recursive or row.names:
         return True
-    only = parsed.values(row.only)
-    hidden = not row.hidden or parsed.has(row.hidden)
+    # Names that are asked for are read even where they are hidden; what is more than a plain pattern may be any name.
+    chosen = [value for value in parsed.values(row.only) if not value.startswith("!")]
+    only = ["*" if set("/{\\") & set(value) else value.casefold() for value in chosen]
+    hidden = not row.hidden or parsed.has(row.hidden) or bool(only)
     follows = parsed.has(row.follows)
     for text in [word.text for word in operands] or ["."]:
         for one in place.expanded(text) or [text] if any(c in text for c in "*?") else [text]:

@@ -85,7 +85,7 @@ def _of_row(key: str, row: data.Risks, words: Sequence[Word], rest: Sequence[Wor
         operands += word.text != "-"
         if row.operand and re.fullmatch(row.operand, word.text):
             return "R8", f"`{word.text}` {row.why}"
-        if row.until and not (index and _may_take(key, before[index - 1].text)):
+        if row.until and word.text != "-" and not (index and _may_take(key, before[index - 1].text)):
             return None
         index += 1
     for word in after:
@@ -156,9 +156,9 @@ def _fine(row: data.Risks, option: str, value: str | None) -> bool:
     return re.fullmatch(pattern.replace("inside", INSIDE), value) is not None
 
 
-def _find(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
+def _expression(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
     """find has an expression: what follows `-name` is a name, whatever it looks like."""
-    valued, options = data.reads()["find"].valued, row.options
+    valued, options = data.reads()[key].valued, row.options
     index = 0
     while index < len(rest):
         word = rest[index]
@@ -175,7 +175,7 @@ def _find(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
 def _sed(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
     from pegboard.policy.shell.table_options import parse
 
-    spec = data.reads()["sed"]
+    spec = data.reads()[key]
     parsed = parse(rest, spec.kinds)
     if parsed is None:
         return "R8", "with these options sed may change files or run a script that cannot be read here"
@@ -188,7 +188,7 @@ def _sed(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
 def _awk(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
     from pegboard.policy.shell.table_options import parse
 
-    parsed = parse(rest, data.reads()["awk"].kinds)
+    parsed = parse(rest, data.reads()[key].kinds)
     if parsed is None or not parsed.operands or not awk_only_prints(parsed.operands[0].text):
         return "R8", "the program may run another or write a file"
     return _glob(key, rest)
@@ -227,7 +227,7 @@ def _second(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
 
 
 _STYLES = {
-    "find": _find,
+    "expression": _expression,
     "sed": _sed,
     "awk": _awk,
     "tar": _tar,

@@ -12,6 +12,7 @@ from pegboard.policy.shell.words import QUOTED, Spelled, Speller, unseen
 
 REDIRECTIONS = ("&>>", "<<<", "<<-", "&>", ">>", ">|", ">&", "<&", "<>", "<<", "<", ">")
 OPERATORS = (";;&", ";;", ";&", "&&", "||", "|&", ";", "|", "&", "(", ")")
+_OPERATOR = re.compile("|".join(map(re.escape, (*REDIRECTIONS, *OPERATORS))))
 _MARK = re.compile(r"[\w.:!@%+=-]+")
 _DESCRIPTOR = re.compile(r"[0-9]{1,9}")
 
@@ -36,7 +37,6 @@ class Tokens(Speller):
     """Reads the tokens of a text. Raises Unreadable where bash would not read on, or where it is not sure how bash would."""
 
     text: str
-    comments: list[tuple[int, int]] = field(default_factory=list)
     awaited: list[Token] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Token]:
@@ -68,7 +68,6 @@ class Tokens(Speller):
                 for place in range(at, end):
                     if unseen(text[place]):
                         raise Unreadable(place, place + 1, "R12", "holds a character that cannot be seen")
-                self.comments.append((at, end))
                 at = end
             else:
                 break
@@ -80,12 +79,13 @@ class Tokens(Speller):
             return Token("operator", "\n", at, at + 1)
         if text.startswith(("<(", ">("), at):
             return self._process(at)
-        for operator in (*REDIRECTIONS, *OPERATORS):
-            if text.startswith(operator, at):
-                self._whole(at, at + len(operator))
-                if operator in REDIRECTIONS:
-                    return self._redirection(at, at, operator)
-                return Token("operator", operator, at, at + len(operator))
+        found = _OPERATOR.match(text, at)
+        if found is not None:
+            operator = found[0]
+            self._whole(at, found.end())
+            if operator in REDIRECTIONS:
+                return self._redirection(at, at, operator)
+            return Token("operator", operator, at, found.end())
         word = self.word(at)
         if text[word.end : word.end + 1] in ("<", ">") and not text.startswith(("<(", ">("), word.end):
             descriptor = text[at : word.end]
@@ -147,6 +147,7 @@ class Tokens(Speller):
             begin = at
             while True:
                 if at >= len(text):
+                    token.body = (begin, len(text))  # bash takes the rest of the text, and expands it
                     raise Unreadable(token.start, token.end, "R0", "a here-document has no end")
                 end = text.find("\n", at)
                 end = len(text) if end < 0 else end
