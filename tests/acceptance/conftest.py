@@ -71,7 +71,7 @@ class Cli:
         """A run that has ended. Its start is the warm process's, unless the variables given are read by the start itself."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         command, env = [PROGRAM, *args], self.environ | environ
-        if self.warm.fits(env):
+        if self.warm.fits(env, self.root):
             ran = self.warm.run(command, cwd=self.root, env=env, data=data)
         else:
             ran = subprocess.run(command, cwd=self.root, env=env, input=data, capture_output=True, timeout=60)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pegboard.board import Board
 from pegboard.models import ToolOffer
-from pegboard_offline.route import choose
+from pegboard_offline.route import Router
 
 SHARED = Path(__file__).parents[1] / "shared" / "offline" / "requests.jsonl"
 BY_TOUCH = {"read": "notes.txt", "edit": "notes.txt", "list": "src", "run": "make lint", "net": "https://example.org/x"}
@@ -45,8 +45,9 @@ def filled(offer: ToolOffer, example: str) -> str:
 
 
 def test_every_example_leads_to_the_tool_it_stands_on(offers: list[ToolOffer]) -> None:
+    router = Router()
     chosen = {
-        (offer.name, example): choose(filled(offer, example), offers).tool
+        (offer.name, example): router.choose(filled(offer, example), offers).tool
         for offer in offers
         for example in offer.examples
     }

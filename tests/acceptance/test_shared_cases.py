@@ -29,7 +29,7 @@ def test_every_case_of_the_tools_on_offer_holds(
 
     def run(command: list[str], **how: Any) -> subprocess.CompletedProcess[Any]:
         env: dict[str, str] = how.get("env", {})
-        if command[0] != str(PEGBOARD) or controls or not warm.fits(env):
+        if command[0] != str(PEGBOARD) or controls or not warm.fits(env, how["cwd"]):
             return subprocess.run(command, **how)
         ran.append(command)
         return warm.run(command, cwd=how["cwd"], env=env, data=None, timeout=how["timeout"], umask=how["umask"])

@@ -27,6 +27,7 @@ from typing import Any
 
 STARTED = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "COVERAGE")
 """Beginnings of the variables that the interpreter reads as it starts. (PYTHONPATH is done by hand.)"""
+IMPORTED = {*sys.stdlib_module_names, "sitecustomize", "usercustomize", "pegboard", "typer", "pluggy", "msgspec"}
 MOST = 1 << 20
 
 
@@ -56,13 +57,15 @@ class Warm:
         os.unlink(self.address)
         os.rmdir(self.folder)
 
-    def fits(self, environ: Mapping[str, str]) -> bool:
-        """Whether a process started with these variables would have started as this one did."""
+    def fits(self, environ: Mapping[str, str], cwd: Path) -> bool:
+        """Whether a process started there with these variables would have started as this one did: nothing is set that the
+        interpreter reads, and no file lies on the path, or would if it were on it, that is called as what was imported."""
 
         def read_at_start(variables: Mapping[str, str]) -> dict[str, str]:
             return {k: v for k, v in variables.items() if k.startswith(STARTED) and k != "PYTHONPATH"}
 
-        return read_at_start(environ) == read_at_start(self.environ)
+        folders = [str(cwd), *environ.get("PYTHONPATH", "").split(os.pathsep)]
+        return read_at_start(environ) == read_at_start(self.environ) and not any(map(_shadows, filter(None, folders)))
 
     def run(
         self,
@@ -95,6 +98,14 @@ class Warm:
                 os.kill(pid, signal.SIGKILL)
                 raise
         return subprocess.CompletedProcess(list(command), os.waitstatus_to_exitcode(status), out, err)
+
+
+def _shadows(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.partition(".")[0] in IMPORTED for entry in entries)
+    except OSError:
+        return True
 
 
 def _exchange(stdin: int | None, data: bytes, stdout: int, stderr: int, timeout: float) -> tuple[bytes, bytes]:

@@ -10,8 +10,7 @@ approve             approvers the user named, then the person, who may change th
 perform   start     in the log before anything runs
           run       what was approved: the Grant holds those bytes, is spent once, and is all that run takes
 record              what became of it, in the log
-
-The calls of one reply take these steps side by side (see `dispatch`): prepared, asked about and recorded in their order.
+(`dispatch` takes the calls of one reply along it side by side.)
 """
 
 from __future__ import annotations

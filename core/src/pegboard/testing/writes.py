@@ -39,8 +39,9 @@ _PATHS: dict[str, tuple[tuple[int, int], ...]] = {
     "os.utime": ((0, 3),),
     "sqlite3.connect": ((0, -1),),
 }
-"""The events that tell of a write; which of their arguments are what is written to, and the folder that it is in (-1: none)."""
+"""The events that tell of a write; which of their arguments are what is written to and the folder it is in (-1: none)."""
 _SCRATCH = ("tempfile.mkdtemp", "tempfile.mkstemp")
+_NAMELESS = getattr(os, "O_TMPFILE", 0)  # of tempfile.TemporaryFile: nothing in the folder changes
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LIBRARY = (sysconfig.get_path("stdlib") + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep, "<frozen")
 """Where the one who wrote something is not looked for: Python's own library, and the core."""
@@ -66,7 +67,9 @@ class Watch:
         place = os.path.join(above, name)  # a link itself is removed or renamed, not what it leads to
         if event == "open":
             place = os.path.realpath(place)
-        if place.startswith("/dev/") or os.path.basename(above) == "__pycache__":
+        if (place.startswith("/dev/") and not place.startswith("/dev/shm/")) or os.path.basename(
+            above
+        ) == "__pycache__":
             return
         if not any(place == one or place.startswith(one + os.sep) for one in self.allowed):
             self.found.append(f"{event} {place}{_author()}")
@@ -144,7 +147,8 @@ def _is_worker(thread: Any) -> bool:
 
 def _writes(event: str, arguments: tuple[Any, ...]) -> bool:
     if event == "open":
-        return isinstance(arguments[2], int) and bool(arguments[2] & _WRITING)
+        flags = arguments[2] if isinstance(arguments[2], int) else 0
+        return bool(flags & _WRITING) and not (_NAMELESS and flags & _NAMELESS == _NAMELESS)
     if event == "sqlite3.connect":
         return ":memory:" not in str(arguments[0]) and "mode=ro" not in str(arguments[0])
     return True
