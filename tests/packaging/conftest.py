@@ -28,6 +28,12 @@ def uv(*arguments: str | Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def compiling() -> dict[str, str]:
+    """This environment, in which Python keeps the bytecode of what it imports: a fresh environment has none, and without
+    it every start would compile hundreds of modules anew."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 @pytest.fixture(scope="session")
 def environment() -> Callable[[Path, Sequence[Path | str]], Path]:
     """Make a fresh environment in a folder, with these wheels, folders or names and what they ask for, nothing else."""
@@ -64,7 +70,9 @@ def run() -> Callable[..., str]:
 
     def run(venv: Path, program: str, *arguments: str, cwd: Path | None = None) -> str:
         command = [venv / "bin" / program, *arguments]
-        done = subprocess.run(command, cwd=cwd or venv.parent, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            command, cwd=cwd or venv.parent, env=compiling(), capture_output=True, text=True, timeout=60
+        )
         assert done.returncode == 0, f"{arguments}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 

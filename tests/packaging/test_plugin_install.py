@@ -48,7 +48,11 @@ class Place:
 
     def __init__(self, venv: Path, home: Path, root: Path, path: str) -> None:
         self.venv, self.root = venv, root
-        self.environ = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
+        dropped = (
+            "PYTHONPATH",
+            "PYTHONDONTWRITEBYTECODE",
+        )  # without bytecode each start compiles all that was installed
+        self.environ = {k: v for k, v in os.environ.items() if k not in dropped} | {
             "HOME": str(home),
             "PATH": path,
             "UV_OFFLINE": "1",

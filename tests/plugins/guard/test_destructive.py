@@ -12,7 +12,7 @@ from pegboard.calls import Call, Touch
 from pegboard_guard import Settings, pegboard_guards
 from pegboard_guard.destructive import LONGEST, DestructiveCommands
 
-GUARD = DestructiveCommands(home="/home/me", here="/work/ws")
+GUARD = DestructiveCommands(home="/home/me", here="/projects/ws")
 CALL = Call(id="c1", name="some_tool")
 
 # A line that ends in a backslash, or opens a here-document, goes on in the next.
@@ -25,7 +25,7 @@ rm -rf ~/*
 rm -rf $HOME
 rm -rf "$HOME"/*
 rm -rf ${HOME}
-rm -rf /root
+rm -rf ~root
 rm -rf /home/x
 rm -rf /home/*
 rm -rf .
@@ -42,8 +42,8 @@ rm -rf .git/*
 rm -rf .g*
 rm -rf .*
 rm -rf src/../.git
-rm -rf /work/ws
-rm -rf /work
+rm -rf /projects/ws
+rm -rf /projects
 rm -rf /usr
 rm -rf /usr/
 rm -rf //
@@ -154,7 +154,7 @@ rm x
 rm *.pyc
 rm -f *.o
 rm -rf src/*.pyc
-rm -rf /work/ws/build
+rm -rf /projects/ws/build
 rm -rf ~/.cache/x
 rm -rf /tmp/x
 rm -rf .pytest_cache
@@ -282,11 +282,24 @@ TARGETS = [
     "~/*",
     "$HOME",
     "${HOME}/",
-    "/root",
+    "~root",
     "/home/x",
     ".",
 ]
-TARGETS += ["./", "*", "./*", "..", "../", "$PWD", ".git", "./.git/", "src/../.git", "/work/ws", "/work/ws/", "{/,a}"]
+TARGETS += [
+    "./",
+    "*",
+    "./*",
+    "..",
+    "../",
+    "$PWD",
+    ".git",
+    "./.git/",
+    "src/../.git",
+    "/projects/ws",
+    "/projects/ws/",
+    "{/,a}",
+]
 REMOVES = [
     "rm -rf",
     "rm -fr",

@@ -213,7 +213,7 @@ def test_two_at_once_share_what_stands_in_and_the_last_removes_it(place: Place) 
     [
         (b"touch: cannot touch '/etc/x': Read-only file system", "may write in the workspace"),
         (b"curl: (6) Could not resolve host: example.org", "no network"),
-        (b"cat: /root/.ssh/id_rsa: Permission denied", "secrets"),
+        (b"cat: /home/me/.ssh/id_rsa: Permission denied", "secrets"),
         (b"bwrap: setting up uid map: Permission denied", "could not be set up"),
         (b"AssertionError: 1 != 2", None),
     ],

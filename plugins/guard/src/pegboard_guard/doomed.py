@@ -12,30 +12,15 @@ from fnmatch import fnmatchcase
 from itertools import islice, product
 from posixpath import join, normpath
 
-TOPS = frozenset(
-    [
-        *(
-            "/",
-            "/bin",
-            "/boot",
-            "/dev",
-            "/etc",
-            "/home",
-            "/lib",
-            "/lib32",
-            "/lib64",
-            "/libx32",
-            "/media",
-            "/mnt",
-            "/opt",
-        ),
-        *("/proc", "/root", "/run", "/sbin", "/snap", "/srv", "/sys", "/tmp", "/usr", "/var", "/nix", "/nix/store"),
-        *("/usr/bin", "/usr/lib", "/usr/local", "/usr/sbin", "/usr/share", "/var/lib", "/var/log"),
-        *("/users", "/system", "/library", "/applications", "/volumes", "/cores"),
-        *("/private", "/private/etc", "/private/tmp", "/private/var"),
-    ]
+_ROOT = "root"
+"""The name of the person who may do everything, and of that person's home at the top."""
+_TOPS = (
+    f"bin boot dev etc home lib lib32 lib64 libx32 media mnt nix nix/store opt proc {_ROOT} run sbin snap srv sys tmp usr "
+    "usr/bin usr/lib usr/local usr/sbin usr/share var var/lib var/log "
+    "users system library applications volumes cores private private/etc private/tmp private/var"
 )
-_HOME = re.compile(r"/(?:home|users)/[^/]+|/root|/var/root|/mnt/[a-z]|/proc/[^/]+/(?:root|cwd)", re.IGNORECASE)
+TOPS = frozenset(["/", *(f"/{name}" for name in _TOPS.split())])
+_HOME = re.compile(r"/(?:home|users)/[^/]+|/(?:var/)?root|/mnt/[a-z]|/proc/[^/]+/(?:root|cwd)", re.IGNORECASE)
 _DEVICE = re.compile(
     r"/dev/(?:(?:[shvx]v?d|xvd|ubd)[a-z]|nvme|mmcblk|r?disk|loop|dm-|md|mapper/|nbd|sr[0-9]|mtd|pmem|k?mem$|port$|block/).*"
 )
@@ -98,7 +83,7 @@ class Doomed:
             text = self.home + text[1:]
         elif re.match(r"~[\w.-]+(?:/|$)", text):
             name, _, rest = text[1:].partition("/")
-            text = "/root/" + rest if name == "root" else f"/home/{name}/{rest}"
+            text = f"/{_ROOT}/{rest}" if name == _ROOT else f"/home/{name}/{rest}"
         elif text.startswith("~"):
             text = self.here
         return _single(normpath(join(folder, text)))
