@@ -69,7 +69,7 @@ def given(board: TestBoard, name: str = "call.json") -> Any:
 def test_a_matching_call_fires_the_hooks_before_and_after_it_and_another_fires_none(hooked: Any) -> None:
     board = hooked(("pre_tool", "test:put", "cat > call.json"), ("post_tool", "test:p*", "cat > done.json"))
     assert board.call("say", word="x").outcome == "ok"
-    board.run(board.board._settle())
+    board.run(board.board.settled())
     assert os.listdir(board.session.root) == []
     record = board.call("put", path="a.txt", text="x")
     assert given(board) == {
@@ -84,7 +84,7 @@ def test_a_matching_call_fires_the_hooks_before_and_after_it_and_another_fires_n
         "root": board.session.root,
         "session": board.session.id,
     }
-    board.run(board.board._settle())
+    board.run(board.board.settled())
     done = given(board, "done.json")
     assert (done["event"], done["outcome"], done["text"], done["why"]) == ("post_tool", "ok", "wrote a.txt", None)
     assert (done["id"], done["arguments"]) == (record.id, {"path": "a.txt", "text": "x"})
@@ -112,7 +112,7 @@ def test_exit_2_refuses_with_what_was_printed_on_stderr(hooked: Any) -> None:
     assert (record.outcome, record.block, RAN) == ("blocked", "guard", [])
     assert record.decision.rule.startswith("hooks: sh -c 'printf") and record.decision.layer == "plugin"
     assert "the guard 'hooks' refused this call" in record.text and "not  [31mtoday\nplease" in record.text
-    board.run(board.board._settle())
+    board.run(board.board.settled())
     assert not (Path(board.session.root) / "after").exists()
 
 
@@ -149,7 +149,7 @@ def test_no_hook_makes_a_refusal_or_a_question_less(hooked: Any) -> None:
 def test_a_hook_that_ends_badly_after_a_call_leaves_a_note_and_the_call_as_it_was(hooked: Any) -> None:
     board = hooked(("post_tool", "put", "echo late >&2; exit 2"))
     assert board.call("put", path="a.txt").outcome == "ok"
-    board.run(board.board._settle())
+    board.run(board.board.settled())
     (note,) = [event.text for event in board.events if isinstance(event, Note)]
     assert note.startswith("hooks: sh -c 'echo late") and note.endswith("after c1: it ended with exit 2: late")
 

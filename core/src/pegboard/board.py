@@ -16,35 +16,30 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.assembly import Assembled, assemble
 from pegboard.calls import Call, Caller, Record
-from pegboard.config.layers import is_listed
 from pegboard.config.places import config_file, own_files, state_folder
-from pegboard.config.remembering import Home
 from pegboard.context import Lasts
 from pegboard.desk import Answers, Desk
 from pegboard.editlock import lock_folder
 from pegboard.entries import survey
-from pegboard.events import Note
 from pegboard.hooks import Fragment
 from pegboard.kit.workspace import Outside, PathCheck, Workspace
-from pegboard.launchers import Launchers
 from pegboard.models import Provider, ToolOffer
-from pegboard.observing import ObserverSeat
 from pegboard.plugins import Entry, Plugin
-from pegboard.policy import Mode, Policy, Rule, mode_of, policy_of
+from pegboard.policy import Mode, Policy, mode_of
 from pegboard.prompt import system_prompt
 from pegboard.providers import Choice, Providers
 from pegboard.rendering import Renderers
 from pegboard.road import Road
 from pegboard.running import Runner
+from pegboard.seats import Seats
 from pegboard.session import Session
 from pegboard.session.presence import join
 from pegboard.session.redaction import Redactor, redactor_of
+from pegboard.standing import Standing
 from pegboard.tooling import Tool
 
 if TYPE_CHECKING:
     from pegboard.agent import Agent, Entered
-    from pegboard.guards import Guards
-    from pegboard.hooking import HookSeat
     from pegboard.undoing import Undoing
 
 EMBEDDED = "offline"
@@ -71,16 +66,17 @@ class Board:
         self.origins = assembled.loaded.origins
         self.registry = assembled.registry
         self.guards = assembled.guards
-        self._home = Home(file=assembled.user_file, root=self.root)
-        self._lasting: list[Rule] = []  # what was answered "always" and written down, since the settings were read
-        self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
-        hidden = [os.fspath(folder) for folder in (assembled.user_file.parent, state) if folder]
-        self.launchers = Launchers(assembled.entries, assembled.loaded, hidden=hidden)
-        self.launchers.insist()
         self.notes = list(assembled.notes)
-        self.mode = mode_of(assembled.loaded)
-        self._has_path_rules = any(is_listed(said.key) and said.key[0] != "hooks" for said in self.loaded.stated)
-        self.policy = self.policy_in(self.mode)
+        self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
+        self._standing = Standing(
+            self.loaded,
+            assembled.entries,
+            user_file=assembled.user_file,
+            root=self.root,
+            state=state,
+            notes=self.notes,
+        )
+        self.launchers, self.mode, self.policy = self._standing.launchers, self._standing.mode, self._standing.policy
         self.failures = assembled.plugged.failures
         self.state = state
         self.environ = environ
@@ -93,8 +89,7 @@ class Board:
         )
         self._agents: list[Agent] = []
         self._runners: list[Runner] = []
-        self._observers: list[ObserverSeat] = []
-        self._hooked: list[HookSeat] = []
+        self._seats = Seats(self._plugged, self.loaded, self.registry, self.root)
         self.workspace = self._workspace(None)
 
     @classmethod
@@ -139,6 +134,10 @@ class Board:
     def confined(self) -> bool:
         """Whether a program can be held in a sandbox here. Looked at when it is first asked."""
         return self.launchers.confined
+
+    async def settled(self) -> None:
+        """Wait for the `[[hooks]]` that still run after calls."""
+        await self._seats.settled()
 
     @property
     def sessions_folder(self) -> Path | None:
@@ -230,16 +229,22 @@ class Board:
 
     def policy_in(self, mode: Mode | None) -> Policy:
         """The policy while a mode is on (`policy.mode_of` has it by its name); None: none is."""
-        return policy_of(self.loaded, mode=mode, confined=self._holds)
+        return self._standing.policy_in(mode)
 
     def road(
         self, session: Session, *, answers: Answers = "headless", cautious: bool = False, lasts: Lasts = "call"
     ) -> Road:
         """The road of one session; observers are told of what comes down it."""
-        self._seat_observers(session)
-        desk = Desk(session, answers, self._named("pegboard_approvers"), home=self._home, lasting=self._lasting)
+        self._seats.observe(session)
+        desk = Desk(
+            session,
+            answers,
+            self._named("pegboard_approvers"),
+            home=self._standing.home,
+            lasting=self._standing.lasting,
+        )
         made: list[Road] = []  # its policy is another once another mode is on
-        rules = (lambda kind, path: made[0].policy.door(kind, path)) if self._has_path_rules else None
+        rules = (lambda kind, path: made[0].policy.door(kind, path)) if self._standing.has_lists else None
         workspace = self._workspace(session.folder, rules) if session.folder or rules else self.workspace
         runner = Runner(
             workspace=workspace,
@@ -255,7 +260,7 @@ class Board:
         road = Road(
             registry=self.registry,
             policy=self.policy,
-            guards=self._hooking(session) if self.config.hooks else self.guards,
+            guards=self._seats.beside(self.guards, session),
             workspace=workspace,
             session=session,
             desk=desk,
@@ -270,7 +275,7 @@ class Board:
         """Undo in a session; observers are told of it."""
         from pegboard.undoing import Undoing  # seldom needed
 
-        self._seat_observers(session)
+        self._seats.observe(session)
         return Undoing(session, self.workspace, lock_folder(self.state))
 
     def choose(self, model: str | None = None) -> Choice:
@@ -297,7 +302,7 @@ class Board:
             call = Call(id="", name=name, arguments=dict(arguments or {}), caller="program")
             return await road.travel(call, road.lane())
         finally:
-            await self._settle()
+            await self.settled()
             await road.runner.end_jobs()
             road.runner.close()
             self._runners.remove(road.runner)
@@ -305,23 +310,14 @@ class Board:
 
     async def close(self) -> None:
         """Close every agent and let go of threads and files."""
-        await self._settle()
-        for seat in self._observers:
-            seat.close()
-        self._observers.clear()
+        await self._seats.settled()
+        self._seats.close()
         await asyncio.gather(*(agent.close() for agent in self._agents))
-        await self._settle()  # what ran when they were closed has ended
-        self._hooked.clear()
+        await self._seats.settled()  # what ran when they were closed has ended
         self._agents.clear()
         await asyncio.gather(*(runner.end_jobs() for runner in self._runners))
         self._runners.clear()
         self.guards.close()
-
-    def _holds(self) -> bool:
-        """`confined`, for rules that want a sandbox; where there is none, that is said once."""
-        if not self.confined and (note := self.launchers.note()) and note not in self.notes:
-            self.notes.append(note)
-        return self.confined
 
     def _workspace(self, session: Path | None, rules: PathCheck | None = None) -> Workspace:
         """rules: what denies by path say at the door, where there may be any."""
@@ -329,29 +325,6 @@ class Board:
         # Where outside paths ask or are allowed, policy has spoken before the door is opened.
         outside: Outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
         return Workspace(self.root, checks, outside=outside, session=str(session) if session else None)
-
-    def _hooking(self, session: Session) -> Guards:
-        """The guards, and after them the commands of `[[hooks]]`, for one road."""
-        from pegboard.hooking import HookSeat, hooks_of  # only where there are any
-
-        seat = HookSeat(hooks_of(self.loaded), self.registry, session, self.root)
-        session.observers.append(seat.heard)
-        self._hooked.append(seat)
-        return self.guards.beside(seat)
-
-    async def _settle(self) -> None:
-        """Wait for hooks that run after calls."""
-        await asyncio.gather(*(seat.settled() for seat in self._hooked))
-
-    def _seat_observers(self, session: Session) -> None:
-        if any(isinstance(observer, ObserverSeat) for observer in session.observers):
-            return
-        seats = [
-            ObserverSeat(observe, plugin.entry, lambda text: session.append(Note(level="warning", text=text)))
-            for plugin, observe in self._contributed("pegboard_observers")
-        ]
-        session.observers += seats
-        self._observers += seats
 
     def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
         return [(plugin, one) for plugin, given in self._plugged.contributed(hook) for one in given]
