@@ -7,6 +7,7 @@ import os
 import re
 import sqlite3
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -151,7 +152,14 @@ def test_what_is_no_write_is_left_alone(tmp_path: Path, make: Callable[..., Test
             nothing.write("x")
         subprocess.run(["true"], check=True)
         list(tmp_path.iterdir())
+        with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as nameless:
+            Path(scratch, "b").write_text("x", "utf-8")
+            nameless.write(b"x")
     assert found == []
+    with writes_detected(roots=[tmp_path]) as found:
+        tempfile.mkdtemp(dir=tmp_path)
+    assert found
+    found.clear()
     (tmp_path / "after").write_text("x", "utf-8")
     assert found == []
 

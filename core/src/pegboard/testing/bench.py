@@ -106,10 +106,11 @@ class TestBoard:
         runner = self.agent._road.runner
         run = runner.run
         allowed = [self.session.folder] if self.session.folder else []
+        root = Path(self.board.root)
 
         async def watching(grant: Grant) -> Any:
             if grant.tool.effect == "read_only":
-                function = watched(grant.tool, allowed, lambda *found: self._wrote.append(found))
+                function = watched(grant.tool, allowed, [root], lambda *found: self._wrote.append(found))
                 grant.tool = replace(grant.tool, function=function)
             return await run(grant)
 

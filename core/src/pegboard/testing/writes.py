@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,17 +42,19 @@ _PATHS: dict[str, tuple[tuple[int, int], ...]] = {
 }
 """The events that tell of a write; which of their arguments are what is written to and the folder it is in (-1: none)."""
 _SCRATCH = ("tempfile.mkdtemp", "tempfile.mkstemp")
-_NAMELESS = getattr(os, "O_TMPFILE", 0)  # of tempfile.TemporaryFile: nothing in the folder changes
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LIBRARY = (sysconfig.get_path("stdlib") + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep, "<frozen")
 """Where the one who wrote something is not looked for: Python's own library, and the core."""
 
 
 class Watch:
-    """What one call wrote. `allowed`: folders in which it may; those that it makes with `tempfile` come to them."""
+    """What one call wrote. `allowed`: folders in which it may. `roots`: those in which `tempfile` makes no difference;
+    elsewhere, what it makes is the call's own to write and remove."""
 
-    def __init__(self, allowed: Sequence[Path] = ()) -> None:
+    def __init__(self, allowed: Sequence[Path] = (), roots: Sequence[Path] = ()) -> None:
         self.allowed = [os.path.realpath(folder) for folder in allowed]
+        self.roots = [os.path.realpath(folder) for folder in roots]
+        self.scratch: list[str] = []
         self.found: list[str] = []
         self.over = False
 
@@ -67,12 +70,19 @@ class Watch:
         place = os.path.join(above, name)  # a link itself is removed or renamed, not what it leads to
         if event == "open":
             place = os.path.realpath(place)
+            if os.path.isdir(place):
+                return  # a file without a name is made in it, or nothing at all
         if (place.startswith("/dev/") and not place.startswith("/dev/shm/")) or os.path.basename(
             above
         ) == "__pycache__":
             return
-        if not any(place == one or place.startswith(one + os.sep) for one in self.allowed):
+        scratch = _is_within(place, self.scratch) or sys._getframe(2).f_code.co_filename == tempfile.__file__
+        if (not scratch or _is_within(place, self.roots)) and not _is_within(place, self.allowed):
             self.found.append(f"{event} {place}{_author()}")
+
+
+def _is_within(place: str, folders: Sequence[str]) -> bool:
+    return any(place == one or place.startswith(one + os.sep) for one in folders)
 
 
 _current: ContextVar[Watch | None] = ContextVar("pegboard_writes", default=None)
@@ -99,7 +109,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if (watch := _current.get() or _of_thread()) is None:
         return
     if not places:
-        watch.allowed.append(os.path.realpath(os.fsdecode(arguments[0])))
+        watch.scratch.append(os.path.realpath(os.fsdecode(arguments[0])))
     for place, folder in places:
         watch.see(event, arguments[place], arguments[folder] if folder >= 0 else -1)
 
@@ -147,19 +157,19 @@ def _is_worker(thread: Any) -> bool:
 
 def _writes(event: str, arguments: tuple[Any, ...]) -> bool:
     if event == "open":
-        flags = arguments[2] if isinstance(arguments[2], int) else 0
-        return bool(flags & _WRITING) and not (_NAMELESS and flags & _NAMELESS == _NAMELESS)
+        return isinstance(arguments[2], int) and bool(arguments[2] & _WRITING)
     if event == "sqlite3.connect":
         return ":memory:" not in str(arguments[0]) and "mode=ro" not in str(arguments[0])
     return True
 
 
 @contextmanager
-def writes_detected(allowed: Sequence[Path] = ()) -> Iterator[list[str]]:
+def writes_detected(allowed: Sequence[Path] = (), roots: Sequence[Path] = ()) -> Iterator[list[str]]:
     """While the block runs, what is written from here (also by threads and tasks that are started here) comes into the
-    list: what was done, where, and by which line. allowed: folders that do not count."""
+    list: what was done, where, and by which line. allowed: folders that do not count. roots: folders in which temporary
+    files count too."""
     _install()
-    watch = Watch(allowed)
+    watch = Watch(allowed, roots)
     before = _current.set(watch)
     try:
         yield watch.found
@@ -168,7 +178,9 @@ def writes_detected(allowed: Sequence[Path] = ()) -> Iterator[list[str]]:
         _current.reset(before)
 
 
-def watched(tool: Tool, allowed: Sequence[Path], told: Callable[[str, list[str]], None]) -> Callable[..., Any]:
+def watched(
+    tool: Tool, allowed: Sequence[Path], roots: Sequence[Path], told: Callable[[str, list[str]], None]
+) -> Callable[..., Any]:
     """The tool's function, watched. told: is given the tool's name and the list, which may grow for as long as threads of
     the call run."""
     function = tool.function
@@ -177,7 +189,7 @@ def watched(tool: Tool, allowed: Sequence[Path], told: Callable[[str, list[str]]
 
         @wraps(function)
         async def run(**given: Any) -> Any:
-            with writes_detected(allowed) as found:
+            with writes_detected(allowed, roots) as found:
                 told(tool.name, found)
                 returned: Awaitable[Any] = function(**given)
                 return await returned
@@ -185,7 +197,7 @@ def watched(tool: Tool, allowed: Sequence[Path], told: Callable[[str, list[str]]
 
         @wraps(function)
         def run(**given: Any) -> Any:
-            with writes_detected(allowed) as found:
+            with writes_detected(allowed, roots) as found:
                 told(tool.name, found)
                 return function(**given)
 
