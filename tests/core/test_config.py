@@ -318,6 +318,33 @@ def test_lists_of_tables_are_read_and_each_table_has_its_line(place: Place) -> N
         ("[[permission.rules]]\naction = 'deny'\npath = []\n", 1, "is no pattern for path"),
         ("[[permission.rules]]\naction = 'deny'\npath = '# x'\n", 1, "is no pattern for path"),
         ("[[permission.rules]]\naction = 'deny'\ncommand = ' '\n", 1, "is no pattern for command"),
+        ("[[permission.rules]]\naction = 'deny'\n\ncommand = 'git push*'\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = 'git p*'\n", 1, "can never match"),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = 'g* push'\n", 1, "can never match"),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = 'git push:*'\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = 'git:push'\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = 'Bash(git push:*)'\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = \"'git push'\"\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = ['a', 'git push && x']\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = 'git push | x'\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\ncommand = 'FOO=1 git push'\n", 1, 'write "git push"'),
+        ("[[permission.rules]]\naction = 'deny'\nkey = 'edit'\ncommand = 'x'\n", 1, 'write key = "bash"'),
+        ("[[permission.rules]]\naction = 'deny'\npath = 'x'\ncommand = 'x'\n", 1, "a path and a command"),
+        ("[[permission.rules]]\naction = 'deny'\nhost = 'x'\ncommand = 'x'\n", 1, "a host and a command"),
+        ("[[permission.rules]]\naction = 'deny'\nkey = 'bash'\npath = 'x'\n", 1, "has no path"),
+        ("[[permission.rules]]\naction = 'allow'\nkey = 'edit'\nsandbox = true\n", 1, "holds programs alone"),
+        ("[[permission.rules]]\naction = 'deny'\nhost = 'http://'\n", 1, "is no pattern for host"),
+        ("[[permission.rules]]\naction = 'deny'\nhost = 'x.org/y'\n", 1, 'write "x.org"'),
+        ("[[permission.rules]]\naction = 'deny'\ntool = 'bash(git push)'\n", 1, "can name no tool"),
+        ("[permission]\ndeny = [\n 'a',\n 'bash:git push']\n", 4, 'action = "deny" and command = "git push"'),
+        ("[permission]\nask = ['bash(git push)']\n", 2, 'action = "ask" and command = "git push"'),
+        ("[tools]\ndeny = [\n 'a b']\n", 3, "can name no tool"),
+        ("[modes.x.tools]\n\ndeny = ['Bash(x)']\n", 3, "can name no tool"),
+        ("[tool_permission]\nbash_allow = ['make',\n 'make*']\n", 3, 'write "make"'),
+        ("[tool_permission]\nbash_allow = ['npm test && ls']\n", 2, 'write "npm test"'),
+        ("[tool_permission]\nbash_allow = ['git:*']\n", 2, 'write "git"'),
+        ("[tool_permission]\nbash_allow = ['LC_ALL=C sort']\n", 2, 'write "sort"'),
+        ("[[hooks]]\nevent = 'pre_tool'\ncommand = ['x']\nmatch = 'Bash(git *)'\n", 1, "can name no tool"),
         ("[[permission.rules]]\naction = 'ask'\nsandbox = true\n", 1, "sandbox stands beside"),
         ("[[hooks]]\nevent = 'pre_tool'\n", 1, "hooks[0]: Object missing required field `command`"),
     ],
@@ -329,6 +356,22 @@ def test_a_rule_that_cannot_be_read_stops_the_start_with_its_line(
         place.load(text)
     assert (caught.value.file, caught.value.line) == (str(place.file), line)
     assert words in str(caught.value)
+
+
+def test_a_pattern_that_can_never_match_stops_the_start_from_the_environment_and_flags_too(place: Place) -> None:
+    with pytest.raises(ConfigError, match=r"bash_allow\[0\] \(environment, PEGBOARD_TOOL_PERMISSION_BASH_ALLOW\)"):
+        place.load("", TOOL_PERMISSION_BASH_ALLOW="make*")
+    with pytest.raises(ConfigError, match=r"permission.deny\[1\] \(command line\): .*can name no tool"):
+        place.load("", flags={"permission.deny": ["x", "bash(x)"]})
+
+
+def test_patterns_that_can_match_stop_nothing(place: Place) -> None:
+    commands = ["* push", "git * x", "git push …", "npm run test:unit", "./a:b", "[ -f", "pip install x[y]", ":"]
+    hosts = ["*", "*.x.org", "x.org:*", "[::1]:8080", "::1", "https://x.org/y"]
+    said = {"action": "deny", "command": commands}, {"action": "ask", "host": hosts}, {"action": "deny", "key": "own"}
+    names = ["git", "git:*", "git/log", "sh*", "[ab]c", "mcp__x__y"]
+    loaded = place.load("", flags={"permission.rules": list(said), "permission.deny": names})
+    assert len(loaded.config.permission.rules) == 3 and loaded.config.permission.deny == names
 
 
 @pytest.mark.row("U-050")

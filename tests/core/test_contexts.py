@@ -268,7 +268,7 @@ def test_nothing_waits_inside_commit(pegboard_board: Any) -> None:
         async with ctx.commit():
             return str(await (ctx.call("put", path="a") if what == "call" else ctx.ask("Which?")))
 
-    board = pegboard_board(tools=[greedy, put], answers="person")
+    board = pegboard_board(tools=[greedy, put], answers="person", watch_writes=False)
     for what in ("call", "ask"):
         record = board.call("greedy", what=what)
         assert record.outcome == "error" and "inside ctx.commit()" in record.text
@@ -290,7 +290,7 @@ def test_two_workspaces_agents_write_one_after_the_other(pegboard_board: Any, tm
 
         return some
 
-    one = pegboard_board(tools=[slow("one"), slow("other")])
+    one = pegboard_board(tools=[slow("one"), slow("other")], watch_writes=False)
     session = one.board.session("second")
     agent = one.board.agent(session, provider=one.model)
 

@@ -411,11 +411,12 @@ def settings_of(chance: random.Random) -> tuple[list[Stated], list[Plain]]:
 def a_rule(chance: random.Random, action: str, layer: str, line: int) -> tuple[dict[str, Any], Plain]:
     table: dict[str, Any] = {"action": action}
     token = chance.choice(list(TOKENS)) if chance.random() < 0.4 else None
-    key = chance.choice(list(KEY.values())) if chance.random() < 0.3 else None
     what, patterns = chance.choice([("path", PATHS), ("host", HOSTS), ("command", COMMANDS), ("", [])])
+    fitting = {"path": ["read", "list", "edit"], "host": ["web"], "command": ["bash"], "": list(KEY.values())}[what]
+    key = chance.choice(fitting) if chance.random() < 0.3 else None
     pattern = chance.choice(patterns) if patterns else None
     sends = chance.choice([None, None, True, False]) if what in ("host", "") else None
-    sandbox = action == "allow" and chance.random() < 0.3
+    sandbox = action == "allow" and what in ("command", "") and key in (None, "bash") and chance.random() < 0.3
     words = []
     for name, value in (("tool", token), ("key", key), (what, pattern)):
         if value is not None:
@@ -496,13 +497,14 @@ def doubted(rule: Plain, tool: str, bit: Bit) -> bool:
 
 
 def best(rules: list[Plain], bit: Bit, confined: bool) -> tuple[str, set[Answer]]:
-    """Among ask and allow: the later layer, a condition, the longer literal part, ask."""
+    """Among ask and allow: the later layer, a condition, the longer literal part, the longer command, ask."""
 
     def action(rule: Plain) -> str:
         return ("sandbox" if confined else "ask") if rule.sandbox else rule.action
 
     def place(rule: Plain) -> tuple[Any, ...]:
-        return LAYERS.index(rule.layer), rule.conditioned, TOKENS[rule.token], action(rule) == "ask"
+        words = len(rule.pattern or "") if rule.pattern in COMMANDS else 0
+        return LAYERS.index(rule.layer), rule.conditioned, TOKENS[rule.token], words, action(rule) == "ask"
 
     top = max((place(rule) for rule in rules), default=None)
     found: set[Answer] = set()

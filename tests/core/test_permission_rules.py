@@ -367,43 +367,148 @@ def test_a_tool_is_hidden_where_a_kind_that_every_call_touches_is_denied(rules: 
 # --- what means nothing -----------------------------------------------------------------------------------------------
 
 
-def test_words_that_name_nothing_and_rules_that_never_match_are_told_of(tmp_path: Path) -> None:
+def board_of(folder: Path, text: str, *, project: str | None = None, **flags: Any) -> Any:
     from pegboard.board import Board
     from pegboard.hooks import hookimpl
     from pegboard.plugins import given
+
+    own = make("own", None, permission="kubectl")
 
     class Brings:
         @staticmethod
         @hookimpl
         def pegboard_tools(settings: Any) -> Any:
-            return [READ.function, RUN.function]
+            return [READ.function, RUN.function, own.function]
 
-    (tmp_path / "user.toml").write_text(
-        "[permission]\ndeny = ['lok', 'fs:*']\n"
-        "rules = [\n"
-        " {action = 'deny', tool = 'shel'},\n"
-        " {action = 'deny', key = 'baash'},\n"
-        " {action = 'deny', key = 'web', path = 'x'},\n"
-        " {action = 'allow', host = 'x', command = 'y'},\n"
-        " {action = 'allow', key = 'edit', sandbox = true},\n"
-        " {action = 'ask', tool = 'look', key = 'read', path = 'x'},\n"
-        "]\n[modes.m.tools]\ndeny = ['luk']\n[modes.m.tool_permission]\nedti = 'deny'\n"
-    )
-    board = Board.build(
-        str(tmp_path),
-        user_file=tmp_path / "user.toml",
+    (folder / "user.toml").write_text(text)
+    if project is not None:
+        (folder / ".pegboard").mkdir()
+        (folder / ".pegboard" / "config.toml").write_text(project)
+    return Board.build(
+        str(folder),
+        user_file=folder / "user.toml",
         environ={},
-        state=tmp_path / "state",
+        state=folder / "state",
+        flags={key.replace("__", "."): value for key, value in flags.items()},
         extra=[given("fs", "pegboard.toolsets", Brings)],
         discover=False,
     )
-    assert [note for note in board.notes if "names nothing" in note or "never match" in note] == [
-        "permission.deny: 'lok' names nothing that is there; did you mean look?",
-        "permission.rules: 'shel' names nothing that is there; did you mean shell?",
-        "modes.m.tools.deny: 'luk' names nothing that is there; did you mean look?",
-        "permission.rules: 'baash' names nothing that is there; did you mean bash?",
-        "modes.m.tool_permission: 'edti' names nothing that is there; did you mean edit?",
-        "permission.rules[2]: it can never match: what has the key web has no path",
-        "permission.rules[3]: it can never match: nothing has a host and a command",
-        "permission.rules[4]: it can never match: the sandbox holds programs alone",
+
+
+def test_words_that_name_nothing_are_told_of_with_what_they_do_not_do(tmp_path: Path) -> None:
+    board = board_of(
+        tmp_path,
+        "[permission]\ndeny = ['lok',\n 'fs:*', 'Shell']\n"
+        "rules = [\n"
+        " {action = 'deny', tool = 'shel'},\n"
+        " {action = 'deny', key = 'run'},\n"
+        " {action = 'allow', key = 'edti'},\n"
+        " {action = 'ask', tool = 'look', key = 'read', path = 'x'},\n"
+        "]\n[modes.m.tools]\ndeny = ['luk']\n[modes.m.tool_permission]\nlsp = 'ask'\n",
+    )
+    file = tmp_path / "user.toml"
+    assert [note for note in board.notes if "names nothing" in note] == [
+        f"{file}:2: permission.deny: 'lok' names nothing that is there, so it denies nothing; did you mean look?",
+        f"{file}:3: permission.deny: 'Shell' names nothing that is there, so it denies nothing; did you mean shell?",
+        f"{file}:5: permission.rules[0]: 'shel' names nothing that is there, so it denies nothing; did you mean shell?",
+        f"{file}:11: modes.m.tools.deny: 'luk' names nothing that is there, so it denies nothing; did you mean look?",
+        f"{file}:6: permission.rules[1]: 'run' names nothing that is there, so it denies nothing",
+        f"{file}:7: permission.rules[2]: 'edti' names nothing that is there; did you mean edit?",
+        f"{file}:13: modes.m.tool_permission.lsp: 'lsp' names nothing that is there, so it asks about nothing; did you mean list?",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "near"),
+    [
+        ("[tool_permission]\nbsh = 'deny'\n", 2, "bash"),
+        ("[tool_permission]\nedit = 'deny'\nwbe = 'ask'\n", 3, "web"),
+        ("[tool_permission]\nkubectll = 'deny'\n", 2, "kubectl"),
+        ("[[permission.rules]]\naction = 'deny'\nkey = 'raed'\n", 1, "read"),
+        ("[modes.m.tool_permission]\nedti = 'deny'\n", 2, "edit"),
+    ],
+)
+def test_a_key_that_is_all_but_another_and_denies_nothing_stops_the_start(
+    tmp_path: Path, text: str, line: int, near: str
+) -> None:
+    from pegboard.errors import ConfigError
+
+    with pytest.raises(ConfigError, match=f"nothing; write {near}; nothing was started") as caught:
+        board_of(tmp_path, text)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "user.toml"), line)
+
+
+def test_keys_that_something_has_and_those_far_from_any_stop_nothing(tmp_path: Path) -> None:
+    board = board_of(tmp_path, "[tool_permission]\nkubectl = 'deny'\nlsp = 'deny'\nbsh = 'allow'\n")
+    assert sum("names nothing" in note for note in board.notes) == 2
+
+
+def test_what_a_project_misspells_is_told_of_and_costs_none_of_its_other_rules(tmp_path: Path) -> None:
+    board = board_of(
+        tmp_path,
+        "",
+        project="[tool_permission]\nbsh = 'deny'\n[permission]\ndeny = ['Bash(x y)',\n 'look']\n"
+        "[[permission.rules]]\naction = 'deny'\ncommand = 'git push*'\n"
+        "[[permission.rules]]\naction = 'deny'\ncommand = 'git push'\n",
+    )
+    told = [note for note in board.notes if "config.toml:" in note]
+    assert [note.partition("config.toml:")[2].partition(": ")[0] for note in told] == ["4", "6", "2", "2"]
+    assert told[0].endswith("that is ignored") and 'write "git push"; that is ignored' in told[1]
+    assert "so this denies nothing; write bash" in told[2]
+    assert [rule.name for rule in board.policy.rules if rule.layer == "project"] == [
+        "tool_permission.bsh",
+        "permission.deny: look",
+        "permission.rules: command git push",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("sudo ls", "runs another program"),
+        ("timeout 5 make", 'write "make"'),
+        ("~/bin/x", "by more than plain letters"),
+        ("eval", "runs what it is given"),
+    ],
+)
+def test_an_allow_by_command_that_can_pass_none_stops_the_start(tmp_path: Path, pattern: str, words: str) -> None:
+    from pegboard.errors import ConfigError
+
+    for text, line in [
+        (f"[tool_permission]\nbash_allow = ['make',\n '{pattern}']\n", 3),
+        (f"\n[[permission.rules]]\naction = 'allow'\ncommand = '{pattern}'\n", 2),
+    ]:
+        with pytest.raises(ConfigError, match="can never allow anything: .*nothing was started") as caught:
+            board_of(tmp_path, text)
+        assert (caught.value.line, words in str(caught.value)) == (line, True)
+    board_of(tmp_path, f"[[permission.rules]]\naction = 'deny'\ncommand = '{pattern}'\n")
+
+
+def test_an_allow_by_command_that_may_pass_one_stops_nothing(tmp_path: Path) -> None:
+    patterns = ["python", "awk", "env", "find", "uv run", "git -c", "[ -f", "npm run test:unit", "pip install x[y]"]
+    assert board_of(tmp_path, "", tool_permission__bash_allow=patterns).config.tool_permission.bash_allow == patterns
+
+
+# --- the closer command -----------------------------------------------------------------------------------------------
+
+
+def one_of(**said: Any) -> str:
+    return "[[permission.rules]]\n" + "".join(f"{key} = {value!r}\n" for key, value in said.items())
+
+
+def test_of_rules_by_command_in_one_layer_the_longer_one_speaks(rules: Rules) -> None:
+    policy = rules(
+        one_of(action="ask", command="git")
+        + one_of(action="allow", command=["git status", "git push --dry-run"])
+        + one_of(action="ask", command="git push")
+    )
+    wanted = {"git status -s": "allow", "git push": "ask", "git push --dry-run": "allow", "git x": "ask"}
+    assert {line: action(policy, RUN, line) for line in wanted} == wanted
+    policy = rules('[tool_permission]\nbash_allow = ["git status"]\n' + one_of(action="ask", command="git *"))
+    assert (action(policy, RUN, "git status"), action(policy, RUN, "git log")) == ("allow", "ask")
+    policy = rules(one_of(action="allow", command="git status") + one_of(action="ask", command="git status"))
+    assert action(policy, RUN, "git status") == "ask", "of two that are as long the one that asks"
+    policy = rules(one_of(action="ask", tool="shell", command="git") + one_of(action="allow", command="git status"))
+    assert action(policy, RUN, "git status") == "ask", "the tool's pattern comes first"
+    policy = rules(one_of(action="deny", command="git") + one_of(action="allow", command="git status"))
+    assert action(policy, RUN, "git status") == "deny"

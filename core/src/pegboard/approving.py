@@ -126,7 +126,7 @@ async def reconsider(road: Road, trip: Trip) -> None:
         await show(road, trip)
         await approve(road, trip)
     if trip.grant is not None:
-        trip.grant.decision = trip.decision
+        trip.grant.decision, trip.grant.reads = trip.decision, trip.reads
 
 
 async def hold(road: Road, trip: Trip, running: Running) -> None:

@@ -20,6 +20,7 @@ from pegboard.selection import (
     idle_rules,
     insist_on_guards,
     insist_on_rg,
+    insist_on_rules,
     is_on,
     name_notes,
     register,
@@ -83,6 +84,7 @@ def assemble(
     insist_on_guards(plugged, entries)
     insist_on_rg(loaded.config.search)
     registry = register(plugged, [*entries, *of_project], loaded, notes)
+    notes += insist_on_rules(loaded, registry)
     guards = _guards(plugged, loaded)
     return Assembled(
         root=found,

@@ -18,7 +18,7 @@ from pegboard.commit import EditCommit, here
 from pegboard.context import Commit, Context, State
 from pegboard.errors import Interrupted
 from pegboard.keeping import SessionSeen, SessionState, ThreadSeen, ThreadState
-from pegboard.kit import process
+from pegboard.kit import held, process
 from pegboard.kit.launch import own_folders
 from pegboard.kit.output import Sink
 from pegboard.kit.process import Finished, Launch
@@ -110,6 +110,8 @@ class RunContext(Context):
         launch = Launch(argv=tuple(argv), cwd=self.place(cwd), env=runner.environ if env is None else env)
         decided = grant.decision
         sandbox = decided is not None and decided.action == "allow" and decided.sandbox
+        if grant.held and (runner.launchers is None or runner.launchers.mode != "require"):
+            return held.reading(launch, self.workspace.root, runner.environ, login=self.config.shell.login)
         if runner.launchers is None or (view := runner.launchers.view(grant.tool.effect, sandbox=sandbox)) == "open":
             return launch
         return msgspec.structs.replace(

@@ -148,7 +148,7 @@ def _parts(policy: Policy, trip: Trip, tool: Tool) -> Iterator[Part]:
 def _named(asking: Asking, decision: Decision) -> tuple[str, str | None]:
     """By what a part passes or not, in a few words, and why not."""
     command = asking.command
-    trouble = asking.trouble or (command.risk if command else None)
+    trouble = asking.trouble or (command.risk if command else None) or asking.barred
     if decision.action == "allow":
         word, _, pattern = decision.rule.partition(": ")
         if word == "tool_permission.bash_read_only" and command is not None and command.reads:

@@ -29,13 +29,15 @@ class Spent(RuntimeError):
 class Grant(msgspec.Struct, kw_only=True, gc=False):
     """Leave to run one call once: the tool, the approved bytes, and the files as they were shown.
 
-    `stopped`: what the sandbox kept its programs from, as it is told with the result."""
+    `reads`: it was allowed only because what it runs reads. `stopped`: what the sandbox kept its programs from, as it is
+    told with the result."""
 
     tool: Tool
     call: Call
     body: bytes
     touches: list[Touch]
     decision: Decision | None = None
+    reads: bool = False
     dropped: tuple[str, ...] = ()
     shown: Mapping[str, Opened] = {}
     noted: Mapping[str, str] = {}
@@ -49,6 +51,11 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
     sink: Sink | None = None
     spooling: Callable[[], Spool | None] | None = None
     waits: Future[Any] | None = None  # what its thread waits for on the loop
+
+    @property
+    def held(self) -> bool:
+        """Whether its programs are held to reading: a rule allowed it for that alone, and nobody was asked."""
+        return self.reads and self.decision is not None and self.decision.action == "allow"
 
     def spend(self) -> bytes:
         """The approved bytes, once.

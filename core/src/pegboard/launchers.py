@@ -16,6 +16,7 @@ import difflib
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -27,6 +28,7 @@ from pegboard.entries import Entry
 from pegboard.errors import ConfigError, PluginError, ToolError
 from pegboard.kit import landlock
 from pegboard.kit.launch import Launch, Launcher, View
+from pegboard.kit.standins import Record, tidy
 from pegboard.plugins.claims import contested, is_stranger
 
 GROUP = "pegboard.launchers"
@@ -37,14 +39,24 @@ STOPPED_BEFORE = "sandbox: stopped it before"
 """The rule by which a command is asked about that the sandbox has just stopped."""
 
 
+HELD_BEFORE = "reading: it was stopped before"
+"""The rule by which a command is asked about that ran because it only reads, and was kept from something."""
+
+
 class Launchers:
     """The launcher of a board, and what it is used for. `hidden`: what no confined program may see."""
 
-    def __init__(self, entries: Sequence[Entry], loaded: Loaded, *, hidden: Sequence[str] = ()) -> None:
-        """Raises ConfigError when the one that is named is not installed, or its mode is none."""
+    def __init__(
+        self, entries: Sequence[Entry], loaded: Loaded, *, hidden: Sequence[str] = (), state: Path | None = None
+    ) -> None:
+        """`state`: where it is written down what is made for the time of a run; what a killed one left is removed now.
+
+        Raises ConfigError when the one that is named is not installed, or its mode is none.
+        """
         self._entries = [entry for entry in entries if entry.group == GROUP]
         self._loaded = loaded
         self._hidden = tuple(hidden)
+        self._record = _record(state)
         self.name = loaded.config.launcher or DEFAULT
         self._table = loaded.config.tables.get(self.name, {})
         self._entry = self._chosen(named=loaded.config.launcher is not None)
@@ -127,6 +139,7 @@ class Launchers:
             ) from error
         if not isinstance(made, Launch) or made.argv == launch.argv:
             raise ToolError(f"the launcher {self.name!r} did not confine {launch.argv[0]}. Nothing was run.")
+        self._record.note(made.stand_ins, made.kept_while)
         return msgspec.structs.replace(made, view="open")
 
     def stopped(self, launch: Launch, output: bytes) -> str | None:
@@ -218,3 +231,10 @@ def _made(make: Any, settings: Any) -> Launcher:
         raise TypeError(f"it made {made!r}, which is no launcher")
     launcher: Launcher = made
     return launcher
+
+
+def _record(state: Path | None) -> Record:
+    folder = None if state is None else str(state / "stand-ins")
+    if folder is not None:
+        tidy(folder)
+    return Record(folder)

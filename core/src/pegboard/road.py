@@ -34,7 +34,7 @@ from pegboard.guards import Guards
 from pegboard.hooks import Rewriter
 from pegboard.kit.workspace import Workspace
 from pegboard.lane import Lane, running_on
-from pegboard.launchers import STOPPED_BEFORE
+from pegboard.launchers import HELD_BEFORE, STOPPED_BEFORE
 from pegboard.outcome import (
     Product,
     Stopped,
@@ -212,26 +212,22 @@ class Road:
         trip.policy = self.policy
         policy = self.desk.remembered.over(self.policy, tool, trip.shaped.body, trip.touches)
         verdict = policy.decide(tool, trip.call, trip.touches, cautious=self.cautious)
-        trip.decision = verdict.decision
+        trip.decision, trip.reads = verdict.decision, verdict.reads
         if verdict.decision.action == "deny":
             raise Stopped("denied", denied_text(verdict.text), verdict.decision)
         if trip.concern is not None and verdict.decision.action == "allow":
             trip.decision = Decision(action="ask", rule=trip.concern.rule, layer="plugin")
-        elif verdict.decision.sandbox and self.runner.stopped_before(tool, trip.touches):
-            trip.decision = Decision(action="ask", rule=STOPPED_BEFORE, layer="plugin")
+        elif (verdict.decision.sandbox or verdict.reads) and self.runner.stopped_before(tool, trip.touches):
+            rule = HELD_BEFORE if verdict.reads else STOPPED_BEFORE
+            trip.decision = Decision(action="ask", rule=rule, layer="plugin")
 
     def granted(self, trip: Trip, tool: Tool, touches: list[Touch]) -> Grant:
         """Leave to run exactly these bytes, once it was approved."""
         shaped, decision = trip.shaped, trip.decision
         assert shaped is not None
-        return Grant(
-            tool=tool,
-            call=trip.call,
-            body=shaped.body,
-            touches=touches,
-            decision=decision,
-            dropped=shaped.dropped,
-        )
+        grant = Grant(tool=tool, call=trip.call, body=shaped.body, touches=touches, dropped=shaped.dropped)
+        grant.decision, grant.reads = decision, trip.reads
+        return grant
 
     async def approve(self, trip: Trip, *, batch: int = 1) -> None:
         """Ask where the decision says so. `batch`: how many calls are asked about together."""

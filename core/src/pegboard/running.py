@@ -24,6 +24,7 @@ from pegboard.desk import Desk
 from pegboard.errors import Interrupted, Pointless, ToolError
 from pegboard.events import CallOutput
 from pegboard.grant import Grant
+from pegboard.kit import held, landlock
 from pegboard.kit.launch import Launch
 from pegboard.kit.output import Caps, Sink, Spool, Tail
 from pegboard.kit.settings import JobSettings
@@ -165,10 +166,14 @@ class Runner:
         return launch if self.launchers is None else self.launchers.confine(launch)
 
     def look(self, grant: Grant, launch: Launch, done: Finished) -> None:
-        """Look whether a program failed for the sandbox it ran in; that is told with the result, and kept."""
-        if launch.view == "open" or self.launchers is None or done.exit_code == 0 or done.timed_out or done.stopped:
+        """Look whether a program failed for the sandbox it ran in, or was held to reading; that is told with the result, and
+        kept."""
+        if launch.readable and landlock.available():
+            said = held.stopped(done)
+        elif launch.view == "open" or self.launchers is None or done.exit_code == 0 or done.timed_out or done.stopped:
             return
-        said = self.launchers.stopped(launch, done.stdout + done.stderr)
+        else:
+            said = self.launchers.stopped(launch, done.stdout + done.stderr)
         if said is not None:
             grant.stopped = said
             self._stops.add(_signature(grant.tool, grant.touches))

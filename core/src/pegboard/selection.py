@@ -14,6 +14,7 @@ import msgspec
 
 from pegboard import hooks, plugins
 from pegboard.config.checking import unknown_inside
+from pegboard.config.layers import variable
 from pegboard.config.load import Loaded
 from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.entries import Entry
@@ -21,7 +22,7 @@ from pegboard.errors import ConfigError, PluginError
 from pegboard.kit.settings import SearchSettings
 from pegboard.plugins.claims import address, contested, is_stranger
 from pegboard.plugins.loaded import Failure, told, whose
-from pegboard.policy.idle import keys_of, pointless_rules, tokens_of
+from pegboard.policy.idle import Fault, keys_of, misspelt_keys, passing_nothing, tokens_of
 from pegboard.registry import Registry, SetInfo, matches
 from pegboard.tooling import BadTool, Tool
 
@@ -198,30 +199,73 @@ def at_its_key(error: str, name: str, loaded: Loaded) -> str:
     return error if place.startswith("[") else f"{place}: {error.removeprefix(start)}"
 
 
+def permission_keys(registry: Registry) -> frozenset[str]:
+    """Every permission key that something has: as shipped, and those of the tools there are."""
+    declared = {tool.declaration.permission for tool in registry.tools if tool.declaration.permission}
+    return frozenset({*DEFAULT_PERMISSION, *declared, "unknown"})
+
+
+def insist_on_rules(loaded: Loaded, registry: Registry) -> list[str]:
+    """A rule that plainly says something else than was meant protects nothing, or allows nothing: nothing starts with it.
+    What a project brings stops nothing; it is told of in the notes that are returned.
+
+    Raises:
+        ConfigError: names file and line, and what to write instead.
+    """
+    notes = []
+    for fault in (*misspelt_keys(loaded, permission_keys(registry)), *passing_nothing(loaded)):
+        if fault.layer != "project":
+            raise _stopped(fault)
+        source = fault.source
+        place = f"{source.file}:{source.line}: " if source else ""
+        notes.append(f"{place}{'.'.join(fault.key)}: {fault.why}")
+    return notes
+
+
+def _stopped(fault: Fault) -> ConfigError:
+    by = {"environment": f" (environment, {variable(fault.key)})", "flag": " (command line)"}.get(fault.layer, "")
+    source = fault.source
+    return ConfigError(
+        f"{'.'.join(fault.key)}{by}: {fault.why}; nothing was started",
+        file=source.file if source else None,
+        line=source.line if source else None,
+    )
+
+
+def _place(loaded: Loaded, key: str, word: str) -> str:
+    """A key with the file and line of a word in the list at it, or of the rule that it is."""
+    for name in (f"{key}: {word}", re.sub(r"\[(\d+)\]$", r": \1", key), key):
+        origin = loaded.origins.get(name)
+        if origin is not None and origin.source is not None:
+            return f"{origin.source.file}:{origin.source.line}: {key}"
+    return key
+
+
 def idle_rules(loaded: Loaded, registry: Registry, entries: Sequence[Entry], without_guard: Iterable[str]) -> list[str]:
     """Notes about words of the configuration that mean nothing here: a misspelt deny protects nothing."""
     notes: list[str] = []
     names = [tool.name for tool in registry.tools]
     sets = [*registry.sets]
 
-    def tell(what: str, word: str, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(word, known, 1, 0.5)
-        notes.append(f"{what}: {word!r} names nothing that is there" + (f"; did you mean {near[0]}?" if near else ""))
+    def tell(what: str, word: str, known: Sequence[str], action: str = "") -> None:
+        lower = {one.casefold(): one for one in known}
+        near = difflib.get_close_matches(word.casefold(), lower, 1, 0.5)
+        idle = {"deny": ", so it denies nothing", "ask": ", so it asks about nothing"}.get(action, "")
+        hint = f"; did you mean {lower[near[0]]}?" if near else ""
+        notes.append(f"{what}: {word!r} names nothing that is there{idle}{hint}")
 
     tools = loaded.config.tools
-    listed = (("tools.allow", tools.allow), ("tools.deny", tools.deny), ("tools", tools.switches))
-    for key, tokens in (*listed, *tokens_of(loaded.config)):
+    listed = (("tools.allow", "", tools.allow), ("tools.deny", "deny", tools.deny), ("tools", "", tools.switches))
+    for key, action, tokens in (*listed, *tokens_of(loaded.config)):
         for token in tokens:
             known_set = token.split(":", 1)[0].removesuffix(":*") in sets
             off = token in tools.switches and not tools.switches.get(token, True)
             if not known_set and not off and not any(matches(token, tool) for tool in registry.tools):
-                tell(key, token, [*names, *sets])
-    keys = {*DEFAULT_PERMISSION, *(tool.declaration.permission for tool in registry.tools), "unknown"}
-    for place, named in keys_of(loaded.config):
-        for key in named:
-            if key not in keys:
-                tell(place, key, sorted(k for k in keys if k))
-    notes += pointless_rules(loaded.config)
+                tell(_place(loaded, key, token), token, [*names, *sets], action)
+    keys = permission_keys(registry)
+    for place, action, key in keys_of(loaded.config):
+        if key not in keys:
+            tell(_place(loaded, place, key), key, sorted(keys), action)
     guards = [entry for entry in entries if entry.group == "pegboard.guards"]
     for word in without_guard:
         claims = [f"{entry.distribution}:{entry.name}" for entry in guards if entry.name == word]

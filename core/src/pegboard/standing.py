@@ -33,7 +33,7 @@ class Standing:
         self.home = Home(file=user_file, root=root)
         self.lasting: list[Rule] = []
         hidden = [os.fspath(folder) for folder in (user_file.parent, state) if folder]
-        self.launchers = Launchers(entries, loaded, hidden=hidden)
+        self.launchers = Launchers(entries, loaded, hidden=hidden, state=state)
         self.launchers.insist()
         self.has_lists = any(is_listed(said.key) and said.key[0] != "hooks" for said in loaded.stated)
         self._loaded = loaded

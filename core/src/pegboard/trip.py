@@ -57,7 +57,7 @@ class Trip(msgspec.Struct, gc=False):
 
     `pending`: an event that goes to the log with the next one, when nothing can happen in between. `announced`: it was
     asked for, in the log. `fitting`: its arguments are what they will be. `policy`: by which it was decided.
-    `intervened`: the last plugin that did something about it.
+    `reads`: it was allowed only because what it runs reads. `intervened`: the last plugin that did something about it.
     `question`: what is asked, where the decision says so. `given`: the arguments as they were before the
     person changed them. `pause`: seconds to wait before it starts."""
 
@@ -74,6 +74,7 @@ class Trip(msgspec.Struct, gc=False):
     concern: Ask | None = None
     intervened: Intervened | None = None
     decision: Decision | None = None
+    reads: bool = False
     started: bool = False
     grant: Grant | None = None
     pending: CallAsked | None = None

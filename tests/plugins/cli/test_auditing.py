@@ -50,11 +50,13 @@ def log() -> list[Any]:
         asked("c4"), finished("c4", guarded, "blocked", "guard"),
         asked("c5", tool=None, caller=None), finished("c5", None, "blocked", "unavailable"),
         asked("c6"), *question("c6", granted=True, by="person", arguments={"path": "b"}), started("c6", yes),
+        asked("c7"), finished("c7", Decision(action="allow", rule="tool_permission.read"), "blocked", "denied"),
+        asked("c8"), question("c8", granted=True, by="person")[0], finished("c8", ASK, "blocked", "denied"),
     ]  # fmt: skip
 
 
 def test_each_call_has_its_decision_its_answers_and_its_end() -> None:
-    first, second, third, fourth, fifth, last = audited(log())
+    first, second, third, fourth, fifth, last, *_ = audited(log())
     assert first.caller == "model" and first.decision and first.decision.answer
     (said,) = first.questions
     assert (said.granted, said.by, said.remember, said.scope) == (True, "person", ["put …"], "user")
@@ -67,15 +69,35 @@ def test_each_call_has_its_decision_its_answers_and_its_end() -> None:
 
 def test_they_are_counted_by_how_they_were_decided() -> None:
     assert counts(audited(log())) == {
-        "calls": 6,
+        "calls": 8,
         "unasked": 1,
-        "asked": 3,
+        "asked": 4,
         "granted": 2,
         "refused": 1,
+        "unanswered": 1,
         "denied": 1,
+        "dropped": 1,
+        "unmade": 1,
         "sandboxed": 1,
         "edited": 1,
     }
+
+
+def test_the_totals_add_up_whatever_became_of_the_calls() -> None:
+    for length in range(len(log()) + 1):
+        found = counts(audited(log()[:length]))
+        assert found["calls"] == sum(found[kind] for kind in ("unasked", "asked", "denied", "dropped", "unmade"))
+        assert found["asked"] == found["granted"] + found["refused"] + found["unanswered"]
+
+
+def test_what_ran_in_the_sandbox_ran_unasked() -> None:
+    found = counts([call for call in audited(log()) if call.decision and call.decision.sandbox])
+    assert (found["calls"], found["unasked"], found["sandboxed"]) == (1, 1, 1)
+
+
+def test_a_call_that_the_end_of_its_turn_dropped_says_so() -> None:
+    (row,) = [line for line in audit_lines(audited(log()), None) if line.startswith("c7")]
+    assert "not begun: the turn ended" in row and "blocked" not in row
 
 
 @pytest.mark.parametrize("width", [None, 60])
@@ -89,7 +111,8 @@ def test_as_a_table_everything_is_there_and_nothing_reaches_the_terminal_raw(wid
         "blocked (guard)",
         'edited: {"path":"b"}',
         "not finished",
-        "6 calls: 1 unasked, 3 asked (2 allowed, 1 refused), 1 denied by a rule or a guard, 1 in the sandbox, 1 edited",
+        "8 calls: 1 unasked, 4 asked (2 allowed, 1 refused, 1 unanswered), 1 denied by a rule or a guard, "
+        "1 not begun when the turn ended, 1 not possible; of those 1 in the sandbox, 1 edited",
     ):
         assert said in text
     assert "\x1b" not in text

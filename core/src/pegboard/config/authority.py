@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from pegboard.calls import Action
+from pegboard.config import never
 
 DEFAULT_PERMISSION: dict[str, Action] = {
     "read": "allow",
@@ -108,22 +109,29 @@ class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         """
         if self.sandbox and self.action != "allow":
             raise ValueError('sandbox stands beside action = "allow" alone')
-        for name, value in (("path", self.path), ("host", self.host), ("command", self.command)):
-            for pattern in [] if value is None else [value] if isinstance(value, str) else value or [""]:
-                if not _is_pattern(name, pattern):
-                    raise ValueError(f"{pattern!r} is no pattern for {name}")
+        looks = [name for name in never.OF_KIND if getattr(self, name) is not None]
+        problem = never.conditions_problem(self.key, looks, sandbox=self.sandbox)
+        if self.tool is not None:
+            problem = problem or never.token_problem(self.tool, "match")
+        for name in looks:
+            value: str | list[str] = getattr(self, name)
+            for pattern in [value] if isinstance(value, str) else value or [""]:
+                problem = problem or _problem(name, pattern)
+        if problem is not None:
+            raise ValueError(problem)
 
 
-def _is_pattern(name: str, pattern: str) -> bool:
-    """Whether a pattern can match anything."""
+def _problem(name: str, pattern: str) -> str | None:
+    """Why a pattern can match nothing."""
     if not pattern.strip() or not pattern.isprintable():
-        return False
+        return f"{pattern!r} is no pattern for {name}"
     if name == "path":
         from pegboard.kit.walk.rules import parse  # only where there is such a rule
 
         found = parse(pattern.encode("utf-8", "surrogateescape"))
-        return found is not None and all(rule.plain is not None or rule.source for rule in found.rules)
-    return " " not in pattern if name == "host" else bool(set(pattern.split()) - {"…", "*"})
+        fits = found is not None and all(rule.plain is not None or rule.source for rule in found.rules)
+        return None if fits else f"{pattern!r} is no pattern for path"
+    return never.host_problem(pattern) if name == "host" else never.command_problem(pattern)
 
 
 class RulesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

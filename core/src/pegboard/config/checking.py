@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 import msgspec
 from msgspec import inspect as mi
 
 from pegboard.calls import Action
+from pegboard.config import never
 from pegboard.config.authority import (
     HookSettings,
     ModeSettings,
@@ -20,7 +21,7 @@ from pegboard.config.authority import (
     RuleSettings,
     RulesSettings,
 )
-from pegboard.config.layers import MARKS, PREFIX, Said, leaves, open_keys, variable, variables
+from pegboard.config.layers import MARKS, PREFIX, Said, at, is_listed, leaves, open_keys, variable, variables
 from pegboard.config.schema import Config, ToolsSettings
 from pegboard.errors import ConfigError
 from pegboard.wanted import expected, holding
@@ -62,18 +63,20 @@ def insist(said: Said) -> None:
         return
     key, reason = wrong
     place = {
-        "environment": f" (environment, {variable(key)})",
+        "environment": f" (environment, {variable((*key[:-1], key[-1].partition('[')[0]))})",
         "flag": " (command line)",
     }.get(said.layer, "")
     raise ConfigError(f"{'.'.join(key)}{place}: {reason}; nothing was started", file=said.file, line=_line(said, key))
 
 
 def _line(said: Said, key: tuple[str, ...]) -> int | None:
-    """The line of a key, or of the one of a list of tables that it is in (`rules[2]`)."""
+    """The line of a key, or of the item of a list that it is in (`rules[2]`)."""
     for length, part in enumerate(key, 1):
         if listed := re.fullmatch(r"(.*)\[(\d+)\]", part):
-            entry = said.entry((*key[: length - 1], listed[1]), int(listed[2]))
-            return entry.line if entry else None
+            whole, number = (*key[: length - 1], listed[1]), int(listed[2])
+            items = said.items(whole, at(said.values, whole) or [])
+            source = items[number] if number < len(items) else None
+            return source.line if source else None
     return said.line(key)
 
 
@@ -92,7 +95,23 @@ def complaint(values: Mapping[str, Any]) -> tuple[tuple[str, ...], str] | None:
         if "[...]" in path:
             key = _concrete(values, re.split(r"[.\[]", path)[0])
         return key, _in_words(reason, key)
+    for key, number, why in mistakes(values):
+        return (*key[:-1], f"{key[-1]}[{number}]"), why
     return None
+
+
+def mistakes(values: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], int, str]]:
+    """(key, number of the item, why it can never match), for each item of a list of texts and each hook that is so. Rules
+    one by one are checked where they are made (`RuleSettings`). Values of another type are passed over."""
+    for key, value in leaves(values):
+        for number, item in enumerate(value if isinstance(value, list) else ()):
+            if is_listed(key):
+                match = item.get("match") if key == ("hooks",) and isinstance(item, dict) else None
+                why = never.token_problem(match, "match") if isinstance(match, str) else None
+            else:
+                why = never.item_problem(key, item) if isinstance(item, str) else None
+            if why is not None:
+                yield key, number, why
 
 
 def _in_words(reason: str, key: tuple[str, ...]) -> str:

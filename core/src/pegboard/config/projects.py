@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from pegboard.config.checking import converted, unknown
-from pegboard.config.layers import Said
+from pegboard.config.checking import complaint, converted, mistakes, unknown
+from pegboard.config.layers import Said, at
 from pegboard.config.places import PROJECT_FILE, PROJECT_PLUGINS
 from pegboard.config.project import Brought, brought
 from pegboard.config.tightening import Counted, Names, freed, listing, named, tightened, without
 from pegboard.config.trust import Project, State, standing
 
+_MOST_TOLD = 8
 ASK = "`pegboard trust` shows what it would switch on"
 
 
@@ -45,7 +46,7 @@ def counted(
     notes = [f"{name} came with the project and is ignored: {why}" for name, why in _unfit(found)]
     return Counts(
         said=layers.said,
-        notes=[*notes, *_told(found, trusted, layers.ignored, known)],
+        notes=[*notes, *_mistaken(found.said), *_told(found, trusted, layers.ignored, known)],
         ignored=[*(named(found.said, layers.ignored) if found.said else ()), *_unloaded(found, trusted)],
         names=names,
         project=Project(brought=found, state=trusted),
@@ -96,6 +97,22 @@ def _unfit(found: Brought) -> list[tuple[str, str]]:
 
 def _unloaded(found: Brought, state: State) -> list[str]:
     return [] if state == "trusted" else [plugin.path for plugin in found.plugins]
+
+
+def _mistaken(said: Said | None) -> Iterator[str]:
+    """A note for each of the first rules that can never match: in a person's file it would stop the start."""
+    if said is None:
+        return
+    wrong = [(key, said.items(key, at(said.values, key))[number], why) for key, number, why in mistakes(said.values)]
+    listed: tuple[str, ...] = ("permission", "rules")
+    rules = at(said.values, listed)
+    for number, rule in enumerate(rules if isinstance(rules, list) else ()):
+        found = complaint({"permission": {"rules": [rule]}}) if isinstance(rule, dict) else None
+        if found is not None:
+            wrong.append((listed, said.entry(listed, number), found[1]))
+    for key, source, why in wrong[:_MOST_TOLD]:
+        line = f":{source.line}" if source is not None and source.line else ""
+        yield f"{PROJECT_FILE}{line}: {'.'.join(key)}: {why}; that is ignored"
 
 
 def _told(found: Brought, state: State, ignored: list[tuple[str, ...]], names: Names) -> list[str]:

@@ -24,6 +24,7 @@ from typing import Annotated, Any, get_args, get_origin
 import msgspec
 
 from pegboard.calls import STRICTNESS
+from pegboard.config import never
 from pegboard.config.authority import DEFAULT_PERMISSION, PermissionSettings
 from pegboard.config.checking import OWN, complaint
 from pegboard.config.layers import JOINED, Said, at, is_listed, leaves, put, type_of
@@ -81,7 +82,8 @@ def tightened(said: Said, below: Mapping[str, Any], config: Config, entries: fro
     ignored: list[tuple[str, ...]] = []
     kept: dict[tuple[str, ...], list[int]] = {}
     left = MOST
-    for key, value in leaves(said.values):
+    for key, stated in leaves(said.values):
+        value = _sound(key, stated)
         if key == ("permission", "rules") and isinstance(value, list):
             kept[key] = [number for number, rule in enumerate(value) if _is_stricter_rule(rule)][:left]
             counts = [value[number] for number in kept[key]] or _UNSTATED
@@ -90,10 +92,10 @@ def tightened(said: Said, below: Mapping[str, Any], config: Config, entries: fro
         if isinstance(counts, list):
             counts = counts[:left]
         if counts is _UNSTATED:
-            if not _same(key, value, config):
+            if not _same(key, stated, config):
                 ignored.append(key)
             continue
-        if isinstance(value, list) and counts != value:
+        if isinstance(value, list) and counts != stated:
             ignored.append(key)
         left -= len(counts) if isinstance(counts, list) else 1
         put(values, key, counts)
@@ -108,7 +110,8 @@ def freed(said: Said, below: Mapping[str, Any], names: Names) -> Counted:
     values: dict[str, Any] = {}
     ignored: list[tuple[str, ...]] = []
     kept: dict[tuple[str, ...], list[int]] = {}
-    for key, value in leaves(said.values):
+    for key, stated in leaves(said.values):
+        value = _sound(key, stated)
         if key[0] not in (FREE if key[0] in OWN else names.sets) or _is_persons(key, below):
             ignored.append(key)
         elif is_listed(key) and isinstance(value, list):
@@ -121,6 +124,13 @@ def freed(said: Said, below: Mapping[str, Any], names: Names) -> Counted:
         else:
             ignored.append(key)
     return Counted(values=values, ignored=ignored, kept=kept)
+
+
+def _sound(key: tuple[str, ...], value: Any) -> Any:
+    """A list without the items that could never match: one that is misspelt costs none of those beside it."""
+    if not isinstance(value, list) or is_listed(key):
+        return value
+    return [item for item in value if not (isinstance(item, str) and never.item_problem(key, item))]
 
 
 def without(values: Mapping[str, Any], keys: list[tuple[str, ...]]) -> dict[str, Any]:

@@ -50,9 +50,11 @@ def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes]
     if launch.stand_ins:
         from pegboard.kit.standins import StandIns
 
-        tree.stand_ins = StandIns(launch.stand_ins)
+        tree.stand_ins = StandIns(launch.stand_ins, launch.kept_while)
     try:
-        process, fds = spawn(launch, tree.marked(env), stdin)
+        if launch.view == "read_only" and launch.readable:
+            env = tree.with_scratch(env)
+        process, fds = spawn(launch, tree.marked(env), stdin, tree.scratch)
     except BaseException:
         tree.over()
         raise

@@ -30,7 +30,10 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 
     What a launcher goes by: `view` is what it is to be confined to, `root` the workspace, `hidden` further places that a
     confined one must not see, `shown` folders that were made for it, `network` whether its call may speak to others.
-    What a launcher says: `stand_ins` are paths that are there while it runs, files with this text or empty folders (None);
+    `readable`: one that only reads may read these places alone, where the system can hold it to that; it has a folder of
+    its own for temporary files then.
+    What a launcher says: `stand_ins` are paths that are there while it runs, files with this text or empty folders (None),
+    `kept_while` those that stay after it for as long as another path is there;
     `shifted`: a signal that ends it comes out as exit code 128 and its number.
 
     Raises:
@@ -46,7 +49,9 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     network: bool = False
+    readable: tuple[str, ...] = ()
     stand_ins: Mapping[str, str | None] = {}
+    kept_while: Mapping[str, str] = {}
     shifted: bool = False
 
     def __post_init__(self) -> None:
@@ -88,9 +93,11 @@ def _program(name: str, path: str) -> str | None:
     return None
 
 
-def spawn(launch: Launch, env: dict[str, str], stdin: bytes) -> tuple[subprocess.Popen[bytes], dict[Stream, int]]:
+def spawn(
+    launch: Launch, env: dict[str, str], stdin: bytes, scratch: str | None = None
+) -> tuple[subprocess.Popen[bytes], dict[Stream, int]]:
     """Start a process as the leader of a session of its own; the descriptors to read its output from. One whose view is
-    still `read_only` is kept from writing by the system, where that can do so (`landlock`).
+    still `read_only` is kept from writing by the system, where that can do so (`landlock`), but in its folder `scratch`.
 
     Raises ToolError when it cannot be started; then nothing was run.
     """
@@ -113,7 +120,11 @@ def spawn(launch: Launch, env: dict[str, str], stdin: bytes) -> tuple[subprocess
                 pass_fds=launch.pass_fds,
                 start_new_session=True,
             )
-            process = start() if launch.view == "open" else landlock.reading(start, network=launch.network)
+            if launch.view == "open":
+                process = start()
+            else:
+                places = landlock.Places(launch.readable, scratch) if launch.readable else None
+                process = landlock.reading(start, network=launch.network, places=places)
     except (OSError, ValueError) as error:  # ValueError: NUL, or text that has no encoding
         for fd in ends[0::2]:
             os.close(fd)

@@ -8,13 +8,17 @@ it still holds. On Linux /proc tells; elsewhere `ps` knows parents and groups; W
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+
+from pegboard.kit import landlock
 
 if TYPE_CHECKING:
     from pegboard.kit.standins import StandIns
@@ -42,7 +46,8 @@ class Process(NamedTuple):
 class Tree:
     """The processes that began with one child. Made before the child is started.
 
-    `stand_ins` and `shifted`: as its `Launch` had it; `over` when the child has ended."""
+    `stand_ins` and `shifted`: as its `Launch` had it; `scratch`: its folder for temporary files, removed with it; `over`
+    when the child has ended."""
 
     def __init__(self) -> None:
         self.pid = 0
@@ -51,6 +56,7 @@ class Tree:
         self._known: dict[int, int] = {}
         self.stand_ins: StandIns | None = None
         self.shifted = False
+        self.scratch: str | None = None
 
     @classmethod
     def restored(cls, pid: int, mark: str, since: str) -> Tree:
@@ -67,11 +73,21 @@ class Tree:
         """These variables with the mark, after those of the calls around it."""
         return {**env, MARK: f"{env.get(MARK, '')} {self.mark}".strip()}
 
+    def with_scratch(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """These variables with a folder of its own for temporary files, where the system can hold a child to reading."""
+        if not landlock.available():
+            return env
+        self.scratch = tempfile.mkdtemp(prefix="pegboard-reading-")
+        return {**env, "TMPDIR": self.scratch}
+
     def over(self, code: int | None = None) -> int | None:
         """It has ended: what was held for it is let go of. Its return code as `subprocess` has it, a signal as one."""
         if self.stand_ins is not None:
             self.stand_ins.release()
             self.stand_ins = None
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+            self.scratch = None
         return 128 - code if self.shifted and code is not None and 128 < code < 128 + _SIGNALS else code
 
     def members(self, pipes: Iterable[int] = ()) -> list[Process]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +14,7 @@ from pegboard.touches import effect_of
 
 if TYPE_CHECKING:
     from pegboard.config.schema import PermissionSettings
+    from pegboard.policy.operands import Operands
     from pegboard.policy.shell.line import Command, Line, Trouble, Word
 
 KEY_OF: dict[str, str] = {"run": "bash", "net": "web"}
@@ -48,7 +49,8 @@ class Asking(msgspec.Struct, frozen=True, gc=False):
     """What is asked of the rules: a permission key of a call (None: it touches nothing), and what `Where` looks at.
 
     Of a command line each command is asked about (`command`), and each thing in it that may not pass unasked
-    (`trouble`); `unread`: the line was not understood."""
+    (`trouble`); `unread`: the line was not understood. operands: what a command that reads may read, where rules look at
+    paths; barred: why it does not pass as reading, since one of them may deny that, or ask."""
 
     key: str | None
     outside: bool = False
@@ -60,6 +62,8 @@ class Asking(msgspec.Struct, frozen=True, gc=False):
     trouble: Trouble | None = None
     unread: bool = False
     acts: bool = False
+    operands: Operands | None = None
+    barred: Trouble | None = None
 
     @property
     def runs(self) -> bool:
@@ -87,30 +91,30 @@ class Asking(msgspec.Struct, frozen=True, gc=False):
         touch, command = self.touch, self.command
         if touch is None:
             return False
-        if where.paths and not (
-            touch.kind in PATHS
-            and path_fits(
-                where.paths,
-                touch.at if touch.at is not None else touch.what,
-                outside=touch.outside,
-                folder=touch.kind == "list",
-                exactly=exactly,
-            )
-        ):
+        if where.paths and not self._names(where.paths, touch, exactly):
             return False
         if where.hosts:
             host = host_of(touch.what) if touch.kind == "net" else None
             if host is None or not host_fits(where.hosts, host, exactly=exactly):
                 return False
-        if where.reads and (command is None or command.reads is None or command.risk is not None):
+        if where.reads and (
+            command is None or command.reads is None or command.risk is not None or self.barred is not None
+        ):
             return False
         return not where.commands or self._runs(where.commands, exactly)
+
+    def _names(self, patterns: tuple[str, ...], touch: Touch, exactly: bool) -> bool:
+        """Whether the path that is touched, or for a deny or an ask one that a command reads, is one of these."""
+        if touch.kind not in PATHS:
+            return not exactly and self.operands is not None and self.operands.are(patterns)
+        at = touch.at if touch.at is not None else touch.what
+        return path_fits(patterns, at, outside=touch.outside, folder=touch.kind == "list", exactly=exactly)
 
     def _runs(self, patterns: tuple[str, ...], exactly: bool) -> bool:
         from pegboard.policy.shell import matches
 
         command = self.command
-        if command is None or (exactly and command.risk is not None):
+        if command is None:
             return False
         return any(matches(pattern, command, exactly=exactly) for pattern in patterns)
 
@@ -155,17 +159,27 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """A command line, read from the folder that it runs in: the one folder that the call names, else the root."""
         from pegboard.policy.shell import read_line
 
-        folders = [other.at or other.what for other in touches if other.kind == "list"]
-        cwd = folders[0] if len(folders) == 1 else "."
-        return read_line(touch.what, settings=self.settings, root=self.root, cwd=cwd)
+        return read_line(touch.what, settings=self.settings, root=self.root, cwd=folder_of(touches))
+
+
+def folder_of(touches: Sequence[Touch]) -> str:
+    """The folder that a command line runs in."""
+    folders = [other.at or other.what for other in touches if other.kind == "list"]
+    return folders[0] if len(folders) == 1 else "."
 
 
 def askings(
-    tool: Tool, call: Call, touches: Sequence[Touch], *, cautious: bool = False, reading: Reading | None = None
+    tool: Tool,
+    call: Call,
+    touches: Sequence[Touch],
+    *,
+    cautious: bool = False,
+    reading: Reading | None = None,
+    guarded: Sequence[Guarded] = (),
 ) -> list[Asking]:
     """What a call asks of the rules: its permission key for each touch, and of a command line for each part.
 
-    reading: None where no rule looks into command lines."""
+    reading: None where no rule looks into command lines. guarded: what rules on paths keep from being read."""
     own, effect = own_key(tool), _effect(tool, touches)
     changes, acts = effect != "read_only", effect not in ("read_only", "user_mediated")
     cautious = cautious and call.caller == "model"
@@ -176,7 +190,11 @@ def askings(
         key = own or KEY_OF.get(touch.kind, touch.kind)
         asking = Asking(key, touch.outside, touch.sends, changes, cautious, touch, acts=acts)
         if touch.kind == "run" and reading is not None:
-            found += parts(asking, reading.line(touch, touches))
+            line = reading.line(touch, touches)
+            asked = parts(asking, line)
+            if guarded and reading.root is not None:
+                asked = _barred(asked, line, guarded, reading.root, folder_of(touches))
+            found += asked
         else:
             found.append(asking)
     return found
@@ -193,6 +211,34 @@ def parts(asking: Asking, line: Line) -> Iterator[Asking]:
         yield replace(asking, trouble=line.error, unread=True)
     elif all(command.nested for command in line.commands) and not line.troubles:
         yield replace(asking, unread=True)  # nothing to run: no allow by command may pass it
+
+
+class Guarded(msgspec.Struct, frozen=True, gc=False):
+    """What a rule says of paths that may not be read, or not unasked."""
+
+    name: str
+    paths: tuple[str, ...]
+
+
+def _barred(
+    askings: Iterable[Asking], line: Line, guarded: Sequence[Guarded], root: str, cwd: str
+) -> Iterator[Asking]:
+    """The same with what reading commands may read. Where a rule may be meant, such a command does not pass as reading."""
+    from pegboard.policy.operands import operands_of
+    from pegboard.policy.shell.line import Trouble
+
+    for asking in askings:
+        command = asking.command
+        if command is None or command.reads is None:
+            yield asking
+            continue
+        operands = operands_of(line, command, root, cwd)
+        rule = next((one.name for one in guarded if operands.may_be(one.paths)), None)
+        barred = None
+        if rule is not None:
+            why = f"a rule on paths may deny what it reads ({rule})"
+            barred = Trouble(command.text, command.start, command.end, "paths", why)
+        yield msgspec.structs.replace(asking, operands=operands, barred=barred)
 
 
 def own_key(tool: Tool) -> str | None:

@@ -1,63 +1,160 @@
-"""The words of `[permission]` and `[modes]` that name tools and keys, and rules that can never match: so that a person is
-told of those that mean nothing."""
+"""The words of `[permission]` and `[modes]` that name tools and keys, and allows by command that pass none: so that a person
+is told of those that mean nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 
-from pegboard.config.authority import RuleSettings, RulesSettings
+import msgspec
+
+from pegboard.calls import Layer, Source
+from pegboard.config.authority import PermissionSettings, RuleSettings, RulesSettings
+from pegboard.config.load import Loaded, Stated
 from pegboard.config.schema import Config
+from pegboard.policy.patterns import plain_pattern
 
-_OF_KIND = {"path": ("read", "list", "edit"), "host": ("web",), "command": ("bash",)}
-"""The permission keys that touches of these kinds have, where a tool has no key of its own."""
+_RUN_ON = frozenset({"eval", "source", ".", "export", "alias"})
+"""Builtins that change or run what the shell does with what follows."""
 
 
-def tokens_of(config: Config) -> Iterator[tuple[str, list[str]]]:
-    """(where they stand, words that name tools)."""
+def tokens_of(config: Config) -> Iterator[tuple[str, str, list[str]]]:
+    """(where they stand, the action that they are for, words that name tools)."""
     yield from _of("", config.permission)
     for name, mode in config.modes.items():
-        yield f"modes.{name}.tools.allow", mode.tools.allow
-        yield f"modes.{name}.tools.deny", mode.tools.deny
+        yield f"modes.{name}.tools.allow", "allow", mode.tools.allow
+        yield f"modes.{name}.tools.deny", "deny", mode.tools.deny
         yield from _of(f"modes.{name}.", mode.permission)
 
 
-def _of(prefix: str, rules: RulesSettings) -> Iterator[tuple[str, list[str]]]:
+def _of(prefix: str, rules: RulesSettings) -> Iterator[tuple[str, str, list[str]]]:
     for name in ("allow", "ask", "deny", "dangerous_default_deny"):
-        yield f"{prefix}permission.{name}", getattr(rules, name)
-    yield f"{prefix}permission.rules", [rule.tool for rule in rules.rules if rule.tool is not None]
+        yield f"{prefix}permission.{name}", "deny" if name.startswith("dangerous") else name, getattr(rules, name)
+    for number, rule in enumerate(rules.rules):
+        if rule.tool is not None:
+            yield f"{prefix}permission.rules[{number}]", rule.action, [rule.tool]
 
 
-def keys_of(config: Config) -> Iterator[tuple[str, list[str]]]:
-    """(where they stand, permission keys)."""
-    yield "tool_permission", [*config.tool_permission.actions]
-    yield "permission.rules", _keys(config.permission.rules)
+def keys_of(config: Config) -> Iterator[tuple[str, str, str]]:
+    """(where it stands, the action that it is for, a permission key)."""
+    for key, action in config.tool_permission.actions.items():
+        yield f"tool_permission.{key}", action, key
+    yield from _keys("", config.permission.rules)
     for name, mode in config.modes.items():
-        yield f"modes.{name}.tool_permission", [*mode.tool_permission]
-        yield f"modes.{name}.permission.rules", _keys(mode.permission.rules)
+        for key, action in mode.tool_permission.items():
+            yield f"modes.{name}.tool_permission.{key}", action, key
+        yield from _keys(f"modes.{name}.", mode.permission.rules)
 
 
-def _keys(rules: list[RuleSettings]) -> list[str]:
-    return [rule.key for rule in rules if rule.key is not None]
+def _keys(prefix: str, rules: list[RuleSettings]) -> Iterator[tuple[str, str, str]]:
+    for number, rule in enumerate(rules):
+        if rule.key is not None:
+            yield f"{prefix}permission.rules[{number}]", rule.action, rule.key
 
 
-def pointless_rules(config: Config) -> list[str]:
-    """A note for each rule that no call can match: it looks at a path and at a host, or at one and at another's key."""
-    modes = [(f"modes.{name}.", mode.permission) for name, mode in config.modes.items()]
-    return [
-        f"{prefix}permission.rules[{number}]: it can never match: {why}"
-        for prefix, permission in [("", config.permission), *modes]
-        for number, rule in enumerate(permission.rules)
-        if (why := _why_never(rule)) is not None
-    ]
+class Fault(msgspec.Struct, frozen=True):
+    """Something in the configuration that cannot be what was meant, and where it stands."""
+
+    layer: Layer
+    key: tuple[str, ...]
+    source: Source | None
+    why: str
 
 
-def _why_never(rule: RuleSettings) -> str | None:
-    looks = [name for name in _OF_KIND if getattr(rule, name) is not None]
-    if len(looks) > 1:
-        return f"nothing has a {looks[0]} and a {looks[1]}"
-    shipped = [key for keys in _OF_KIND.values() for key in keys]
-    if looks and rule.key in shipped and rule.key not in _OF_KIND[looks[0]]:
-        return f"what has the key {rule.key} has no {looks[0]}"
-    if rule.sandbox and ((looks and looks[0] != "command") or (rule.key in shipped and rule.key != "bash")):
-        return "the sandbox holds programs alone"
-    return None
+def passing_nothing(loaded: Loaded) -> Iterator[Fault]:
+    """Allows by command that can pass none."""
+    for said in loaded.stated:
+        if said.key == ("tool_permission", "bash_allow"):
+            for number, pattern in enumerate(said.value):
+                yield from _faults(said, number, [pattern])
+        elif said.key[-2:] == ("permission", "rules"):
+            for number, rule in enumerate(said.value):
+                one = rule if isinstance(rule, RuleSettings) else msgspec.convert(rule, RuleSettings)
+                if one.action == "allow" and one.command is not None:
+                    yield from _faults(said, number, [one.command] if isinstance(one.command, str) else one.command)
+
+
+def _faults(said: Stated, number: int, patterns: list[str]) -> Iterator[Fault]:
+    for pattern in patterns:
+        why = passes_nothing(pattern)
+        if why is not None:
+            yield Fault(said.layer, said.key, said.item(number), f'"{pattern}" can never allow anything: {why}')
+
+
+def misspelt_keys(loaded: Loaded, known: Collection[str]) -> Iterator[Fault]:
+    """Permission keys that nothing has, and that are all but one that something has, where they are to ask or deny."""
+    for said in loaded.stated:
+        if said.key[-2:-1] == ("tool_permission",) and said.value in ("ask", "deny"):
+            yield from _misspelt(said, said.source, said.key[-1], said.value, known)
+        elif said.key[-2:] == ("permission", "rules"):
+            for number, rule in enumerate(said.value):
+                one = rule if isinstance(rule, RuleSettings) else msgspec.convert(rule, RuleSettings)
+                if one.action != "allow" and one.key is not None:
+                    yield from _misspelt(said, said.item(number), one.key, one.action, known)
+
+
+def _misspelt(said: Stated, source: Source | None, key: str, action: str, known: Collection[str]) -> Iterator[Fault]:
+    if key in known or key in PermissionSettings.__struct_fields__:
+        return
+    near = min(known, key=lambda one: (_apart(key, one), one))
+    apart = _apart(key, near)
+    if apart <= _APART and 2 * apart < len(near):
+        word = "denies" if action == "deny" else "asks about"
+        yield Fault(
+            said.layer,
+            said.key,
+            source,
+            f'no tool has the permission key "{key}", so this {word} nothing; write {near}',
+        )
+
+
+def _apart(one: str, other: str) -> int:
+    """How many letters were left out, added, changed, or exchanged with the next."""
+    rows = [list(range(len(other) + 1))]
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and (one[i - 2], letter) == (wanted, other[j - 2]):
+                cost = min(cost, rows[-2][j - 2] + 1)
+            row.append(cost)
+        rows.append(row)
+    return rows[-1][-1]
+
+
+_APART = 2
+_PROBES = ("", "x", "./x", "-x", "--version", "-m x", "'{print}'")
+_PLAIN = re.compile(r"[A-Za-z0-9_.][\w./:@%+,-]*( [\w./:@%+=,-]+)*")
+
+
+def passes_nothing(pattern: str) -> str | None:
+    """Why an allow by this command can pass none, in words that say what to write instead; None: it may.
+
+    It is read as a command line. A program that may run another is told of where it does so whatever follows."""
+    from pegboard.policy.shell.runners import RUNNERS
+
+    words = plain_pattern(pattern).split()
+    if not words or words[0] == "[":  # which wants its end to be read
+        return None
+    text = " ".join("x" if word == "*" else word for word in words)
+    if _PLAIN.fullmatch(text) and words[0] not in RUNNERS and words[0] not in _RUN_ON:
+        return None
+    from pegboard.policy.shell import matches, read_line
+
+    line = read_line(text)
+    own = [one for one in line.commands if not one.nested]
+    if line.error is not None or line.troubles or len(own) != 1:
+        why = line.error or (line.troubles[0] if line.troubles else None)
+        return f"it is not the beginning of one plain command{f': {why.why}' if why else ''}"
+    command = own[0]
+    if command.behind:
+        rest = " ".join(words[command.behind :])
+        return f'what stands after {words[0]} is judged by itself; write "{rest}"'
+    if words[0] not in RUNNERS and words[0] not in _RUN_ON and command.risk is None:
+        return None
+    for probe in _PROBES:
+        said = [one for one in read_line(f"{text} {probe}".strip()).commands if not one.nested]
+        if len(said) == 1 and matches(text, said[0], exactly=True):
+            return None
+    assert command.risk is not None
+    return f'{command.risk.why}, so such a command always asks; tool_permission.bash = "allow" alone lets it pass'

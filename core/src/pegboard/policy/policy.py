@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pegboard.calls import STRICTNESS, Action, Call, Decision, Deny, Layer, Source, Touch, TouchKind
-from pegboard.policy.asked import KEY_OF, PATHS, Asking, Reading, Where, askings, own_key
+from pegboard.policy.asked import KEY_OF, PATHS, Asking, Guarded, Reading, Where, askings, own_key
 from pegboard.policy.conditions import path_fits
 from pegboard.policy.rules import RANK, Rule, Ruling, judge, literal, matching, ordered, resolve
 from pegboard.tooling import Tool
@@ -37,11 +37,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A decision and the sentence that goes with a refusal.
 
     lasting: of an ask, whether a person's answer could stand for later calls too: nothing would ask again once the rules
-    allowed it."""
+    allowed it. reads: of an allow, whether commands run by it only because they read; they are held to that."""
 
     decision: Decision
     text: str = ""
     lasting: bool = False
+    reads: bool = False
 
 
 class Considered(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -70,6 +71,7 @@ class Policy:
     def __init__(self, rules: Sequence[Rule], *, confined: bool = False, reading: Reading | None = None) -> None:
         self.rules = tuple(rules) if confined else ordered(_unconfined(rule) for rule in rules)
         self._looks = _looked_at(self.rules)
+        self._guarded = [rule for rule in self.rules if rule.guards_reading]
         self._doors = [rule for rule in self.rules if _keeps_a_door(rule)]
         self._confined, self._given = confined, reading or Reading()
         self._reading = self._given if "run" in self._looks else None
@@ -114,7 +116,8 @@ class Policy:
         """What the call asks of the rules: a question for each touch, and for each part of a command line. closely: of a
         command line always, also where no rule looks into it."""
         reading = self._given if closely else self._reading
-        return askings(tool, call, touches, cautious=cautious, reading=reading)
+        guarded = [Guarded(rule.name, rule.where.paths) for rule in self._guarded if rule.where and rule.names(tool)]
+        return askings(tool, call, touches, cautious=cautious, reading=reading, guarded=guarded)
 
     def line(self, touches: Sequence[Touch]) -> Line | None:
         """The command line among these touches, as it is read; None where there is none."""
@@ -257,12 +260,13 @@ def _verdict(ruling: Ruling, said: Action | None, own: Rule, name: str = "") -> 
     elif rule.action == "ask" and rule.where is None and ruling.asking is not None:
         rule = _at_fault(rule, ruling.asking)
     lasting = asked and rule.action == "ask" and said in (None, "allow") and ruling.floor is None
-    return Verdict(decision=rule.decision, text=_text(rule, name), lasting=lasting)
+    reads = ruling.reads and rule is ruling.rule and rule.reads
+    return Verdict(decision=rule.decision, text=_text(rule, name), lasting=lasting, reads=reads)
 
 
 def _at_fault(rule: Rule, asking: Asking) -> Rule:
     """Where a part of a command line asks though commands as such may pass, people are told which part."""
-    trouble = asking.trouble or (asking.command.risk if asking.command is not None else None)
+    trouble = asking.trouble or (asking.command.risk if asking.command is not None else None) or asking.barred
     if trouble is None or not rule.general:
         return rule
     return msgspec.structs.replace(rule, name=f"bash.{FAULTS.get(trouble.rule, trouble.rule)}")

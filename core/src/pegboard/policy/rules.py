@@ -2,8 +2,8 @@
 
 A call asks the list once for every permission key that its touches give (`Asking`). The first rule that matches decides,
 for the list stands in the order of `ordered`: every deny; then ask and allow, of a later layer before an earlier one, with
-a condition before without, with a longer literal part of the tool pattern before a shorter, ask before allow; then floors,
-which turn an allow into ask whatever rule it came from.
+a condition before without, with a longer literal part of the tool pattern before a shorter, then of the command pattern, ask
+before allow; then floors, which turn an allow into ask whatever rule it came from.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ RANK: dict[Layer, int] = {
     "plugin": 0,
 }
 """A later layer's ask or allow wins over an earlier one's. Tools and plugins are no person: what they say ranks lowest."""
+
+
+_READING = (None, "read", "list", "bash")
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -59,12 +62,26 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def matches(self, tool: Tool, asking: Asking) -> bool:
         """Whether it speaks of this."""
         return (
-            (self.key is None or self.key == asking.key)
+            (self.key is None or self.key == asking.key or self._reads_for(asking))
             and (self.where is None or asking.fits(self.where, exactly=self.permits))
             and not (self.wants_sandbox and not asking.runs)
             and not (asking.nested and not self.speaks_inside)
             and self.names(tool)
         )
+
+    def _reads_for(self, asking: Asking) -> bool:
+        """Whether it keeps from being read what a command reads, under the key of what is read."""
+        return asking.operands is not None and self.guards_reading
+
+    @property
+    def guards_reading(self) -> bool:
+        """Whether it denies, or asks about, reading what lies at some paths."""
+        return not self.permits and self.where is not None and bool(self.where.paths) and self.key in _READING
+
+    @property
+    def reads(self) -> bool:
+        """Whether it allows commands because they only read."""
+        return self.action == "allow" and self.where is not None and self.where.reads
 
     @property
     def speaks_inside(self) -> bool:
@@ -113,6 +130,12 @@ def literal(pattern: str | None) -> int:
     return len(re.sub(r"\[[^\]]*\]|[*?]", "", pattern)) if pattern else 0
 
 
+def _worded(where: Where | None) -> int:
+    """How many characters of its command pattern stand for themselves: of several, of the shortest."""
+    patterns = where.commands if where is not None else ()
+    return min((len(" ".join(w for w in one.split() if w not in ("*", "…", "..."))) for one in patterns), default=0)
+
+
 def ordered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The list that is asked from its beginning; rules that are alike keep their order."""
 
@@ -122,19 +145,22 @@ def ordered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
         if rule.floor:
             return (2,)
         rank = -RANK[rule.layer]
-        return (1, rank, rule.where is None, -literal(rule.tool), not rule.mode, -STRICTNESS[rule.action])
+        close = (rule.where is None, -literal(rule.tool), -_worded(rule.where))
+        return (1, rank, *close, not rule.mode, -STRICTNESS[rule.action])
 
     return tuple(sorted(rules, key=place))
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the list says of a call. person: a rule of a person's matched, and not only defaults. floor: what an allow meets,
-    whether or not this is one. asking: what the deciding rule was asked about."""
+    whether or not this is one. asking: what the deciding rule was asked about. reads: what runs was allowed only because it
+    reads."""
 
     rule: Rule
     person: bool = False
     floor: Rule | None = None
     asking: Asking | None = None
+    reads: bool = False
 
 
 NOTHING = Rule(action="allow", name="touches nothing")
@@ -146,10 +172,13 @@ def resolve(rules: Sequence[Rule], tool: Tool, askings: Sequence[Asking]) -> Rul
     worst: Ruling | None = None
     person = False
     floor: Rule | None = None
+    reads: bool | None = None
     for asking in askings:
         one = judge(rules, tool, asking)
         if one is None:
             continue
+        if asking.runs:
+            reads = reads is not False and one.rule.reads
         person = person or one.person
         floor = floor or one.floor
         if worst is None or one.rule.strictness > worst.rule.strictness:
@@ -158,7 +187,7 @@ def resolve(rules: Sequence[Rule], tool: Tool, askings: Sequence[Asking]) -> Rul
                 break
     if worst is None:
         return Ruling(rule=NOTHING, person=person, floor=floor)
-    return Ruling(rule=worst.rule, person=person, floor=floor, asking=worst.asking)
+    return Ruling(rule=worst.rule, person=person, floor=floor, asking=worst.asking, reads=bool(reads))
 
 
 def judge(rules: Sequence[Rule], tool: Tool, asking: Asking) -> Ruling | None:

@@ -51,18 +51,19 @@ def one_by_one(said: Stated, place: Place) -> Iterator[Rule]:
         one = table if isinstance(table, RuleSettings) else msgspec.convert(table, RuleSettings)
         if one.project is not None and not _is_root(one.project, place.root):
             continue
-        yield Rule(
-            action=one.action,
-            name=f"{place.prefix}permission.rules: {named(one)}",
-            layer=place.layer,
-            source=said.item(number),
-            tool=one.tool,
-            key=one.key,
-            where=_where(one),
-            wants_sandbox=one.sandbox,
-            only_stricter=place.only_stricter,
-            mode=place.mode,
-        )
+        for where in _wheres(one):
+            yield Rule(
+                action=one.action,
+                name=f"{place.prefix}permission.rules: {named(one)}",
+                layer=place.layer,
+                source=said.item(number),
+                tool=one.tool,
+                key=one.key,
+                where=where,
+                wants_sandbox=one.sandbox,
+                only_stricter=place.only_stricter,
+                mode=place.mode,
+            )
 
 
 def named(one: RuleSettings) -> str:
@@ -79,6 +80,14 @@ def named(one: RuleSettings) -> str:
         words.append("sends data" if one.sends else "sends nothing")
     text = ", ".join(words) or "every call"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _wheres(one: RuleSettings) -> list[Where | None]:
+    """What it looks at. Where it allows or asks by several commands it stands for one rule each: the longer goes first."""
+    commands = _texts(one.command)
+    if one.action == "deny" or len({len(text) for text in commands}) < 2:
+        return [_where(one)]
+    return [_where(msgspec.structs.replace(one, command=command)) for command in commands]
 
 
 def _where(one: RuleSettings) -> Where | None:

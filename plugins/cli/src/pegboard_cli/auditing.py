@@ -3,6 +3,7 @@ nothing. All of it is read from the log, which redacts what it keeps."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -115,20 +116,20 @@ def document(calls: Sequence[AuditedCall]) -> dict[str, Any]:
 
 
 def counts(calls: Sequence[AuditedCall]) -> dict[str, int]:
-    """How many calls there are of each kind. unasked: allowed by a rule; refused: by whoever was asked; denied: by a rule
-    or a guard."""
-
-    def asked(call: AuditedCall) -> bool:
-        return bool(call.questions)
-
-    blocked = [call for call in calls if call.outcome == "blocked"]
+    """How many calls there are of each kind. Each is one of: unasked, allowed by a rule; asked, and of those granted, refused
+    by whoever was asked, or unanswered; denied, by a rule or a guard; dropped, for its turn ended before it began; unmade,
+    no call that could be made. sandboxed and edited are some of those."""
+    kinds = Counter(map(_kind, calls))
     return {
         "calls": len(calls),
-        "unasked": sum(call.started and not asked(call) for call in calls),
-        "asked": sum(asked(call) for call in calls),
-        "granted": sum(call.questions[-1].granted is True for call in calls if asked(call)),
-        "refused": sum(call.questions[-1].granted is False for call in calls if asked(call)),
-        "denied": sum(call.block in ("denied", "guard") and _denies(call) for call in blocked),
+        "unasked": kinds["unasked"],
+        "asked": kinds["granted"] + kinds["refused"] + kinds["unanswered"],
+        "granted": kinds["granted"],
+        "refused": kinds["refused"],
+        "unanswered": kinds["unanswered"],
+        "denied": kinds["denied"],
+        "dropped": kinds["dropped"],
+        "unmade": kinds["unmade"],
         "sandboxed": sum(call.started and call.decision is not None and call.decision.sandbox for call in calls),
         "edited": sum(call.edited for call in calls),
     }
@@ -146,9 +147,33 @@ def audit_lines(calls: Sequence[AuditedCall], width: int | None) -> list[str]:
     return [*lines, "", _counted(counts(calls))]
 
 
+def _kind(call: AuditedCall) -> str:
+    """The one kind that a call is counted as."""
+    if call.questions:
+        granted = call.questions[-1].granted
+        return "unanswered" if granted is None else "granted" if granted else "refused"
+    if call.started:
+        return "unasked"
+    if call.block in ("denied", "guard") and call.decision is not None and call.decision.action == "deny":
+        return "denied"
+    return "dropped" if _dropped(call) else "unmade"
+
+
+def _dropped(call: AuditedCall) -> bool:
+    """Whether its turn was over before it began: nobody and nothing had refused it."""
+    if call.started or (call.decision is not None and call.decision.action == "deny"):
+        return False
+    if call.outcome is None:
+        return True
+    answered = call.decision is not None and call.decision.answer is not None and not call.decision.answer.granted
+    return call.block == "denied" and not answered and not (call.questions and call.questions[-1].granted is False)
+
+
 def _row(call: AuditedCall) -> list[str]:
     block = f" ({call.block})" if call.block not in (None, "denied") else ""
     outcome = f"{call.outcome or ('not finished' if call.started else 'not begun')}{block}"
+    if _dropped(call):
+        outcome = "not begun: the turn ended" if call.outcome is not None else "not begun"
     turn = "" if call.turn is None else f"{call.turn}"
     return [call.id, turn, call.caller or "", outcome, _decided(call.decision), call.summary]
 
@@ -180,19 +205,20 @@ def _details(call: AuditedCall) -> Iterator[str]:
             yield f"edited: {msgspec.json.encode(question.edited).decode()}"
 
 
-def _denies(call: AuditedCall) -> bool:
-    """Whether a rule or a guard refused it, and not whoever was asked."""
-    return call.decision is not None and call.decision.action == "deny"
-
-
 def _counted(found: dict[str, int]) -> str:
+    unanswered = f", {found['unanswered']} unanswered" if found["unanswered"] else ""
     words = {
         "unasked": "unasked",
-        "asked": f"asked ({found['granted']} allowed, {found['refused']} refused)",
+        "asked": f"asked ({found['granted']} allowed, {found['refused']} refused{unanswered})",
         "denied": "denied by a rule or a guard",
+        "dropped": "not begun when the turn ended",
+        "unmade": "not possible",
+    }
+    of_those = {
         "sandboxed": "in the sandbox",
         "edited": "edited",
     }
     told = [f"{found[key]} {text}" for key, text in words.items() if found[key]]
+    some = [f"{found[key]} {text}" for key, text in of_those.items() if found[key]]
     calls = f"{found['calls']} call{'' if found['calls'] == 1 else 's'}"
-    return calls + (f": {', '.join(told)}" if told else "")
+    return calls + (f": {', '.join(told)}" if told else "") + (f"; of those {', '.join(some)}" if some else "")

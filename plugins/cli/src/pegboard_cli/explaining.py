@@ -56,7 +56,7 @@ async def _one(board: Board, name: str, arguments: Mapping[str, Any], wishes: Wi
     try:
         found = await explain(board, name, arguments)
     except Unexplained as error:
-        sys.stderr.write(f"pegboard: {visible(str(error))}\n")
+        sys.stderr.write("pegboard: " + "\n".join(visible(line) for line in str(error).split("\n")) + "\n")
         return USAGE
     if wishes.json:
         sys.stdout.buffer.write(encode(found) + b"\n")
@@ -76,8 +76,8 @@ async def _line(board: Board, name: str, arguments: Mapping[str, Any], number: i
         said |= msgspec.to_builtins(found)
         text = f"{found.action}  {found.rule}{_from(found.layer, found.source)}"
     except Unexplained as error:
-        problem = text = str(error)
-        said["error"] = problem
+        problem = said["error"] = str(error)
+        text = " ".join(problem.split("\n"))
     if wishes.json:
         sys.stdout.buffer.write(encode(said) + b"\n")
     else:

@@ -1,40 +1,15 @@
 """What is protected without anyone asking: decision 9, and what is plainly of the same kind.
 
-A name counts at any depth, as a file or as a folder with all that is in it. Secrets are kept from reading too. Names
-stand here in lower case, because letter case makes no difference.
+The core holds the names, since its tables of commands go by them too.
 """
 
 from __future__ import annotations
 
-SECRET_SUFFIXES = frozenset({"pem", "key", "p8", "p12", "pfx", "ppk", "jks", "keystore", "kdbx"})
-
-SHARED = ("example", "sample", "template", "tpl", "dist")
-"""`.env.example` and the like are made to be shared."""
-
-SECRET_FOLDERS = (".ssh", ".gnupg", ".password-store", ".azure", ".config/gcloud", ".aws/sso", ".aws/cli")
-
-SECRET_FILES = (
-    *(".netrc", "_netrc", ".pgpass", ".my.cnf", ".mylogin.cnf", ".htpasswd", ".boto", ".s3cfg", ".vault-token"),
-    *(".git-credentials", ".config/git/credentials", ".config/gh/hosts.yml", "application_default_credentials.json"),
-    *(".npmrc", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml"),
-    *(".aws/credentials", ".aws/config", ".kube/config", ".docker/config.json", ".dockercfg"),
-    ".terraform.d/credentials.tfrc.json",
-)
-
-VERSION_CONTROL = (".git", ".hg", ".svn", ".jj", ".bzr", ".sl")
-"""Folders with hooks and settings that name programs. `.git` may also be a file that points to the folder."""
-
-CI_FOLDERS = (".github", ".ci", ".gitlab", ".gitea", ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".teamcity")
-
-CI_FILES = (
-    *(".gitlab-ci.yml", ".travis.yml", ".drone.yml", ".cirrus.yml", ".woodpecker.yml", ".appveyor.yml", "appveyor.yml"),
-    *("azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile"),
-)
-
-OWN_FOLDERS = (
-    ".pegboard",
-    *(f"{place}/pegboard" for place in (".config", ".local/share", ".local/state", ".cache")),
-    *(f"library/{place}/pegboard" for place in ("application support", "caches")),
-    *(f"appdata/{place}/pegboard" for place in ("local", "roaming")),
-)
-"""A project's configuration; a person's own, and Pegboard's state, where the workspace is their home folder."""
+from pegboard.policy.shell.protected_names import CI_FILES as CI_FILES
+from pegboard.policy.shell.protected_names import CI_FOLDERS as CI_FOLDERS
+from pegboard.policy.shell.protected_names import OWN_FOLDERS as OWN_FOLDERS
+from pegboard.policy.shell.protected_names import SECRET_FILES as SECRET_FILES
+from pegboard.policy.shell.protected_names import SECRET_FOLDERS as SECRET_FOLDERS
+from pegboard.policy.shell.protected_names import SECRET_SUFFIXES as SECRET_SUFFIXES
+from pegboard.policy.shell.protected_names import SHARED as SHARED
+from pegboard.policy.shell.protected_names import VERSION_CONTROL as VERSION_CONTROL

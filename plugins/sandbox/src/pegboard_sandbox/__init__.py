@@ -3,7 +3,9 @@
 settings   the table `[sandbox]`
 sandbox    the launcher: what a program becomes, whether that works here, what stopped it
 places     what of a workspace and of a home folder is kept from being written, read or made
+names      which names and places hold secrets
 gitdirs    the same of a repository: what git would run
+gitconfig  paths that settings of git name
 scanning   the same further down in a workspace
 variables  what of the environment a program gets
 bubblewrap Linux: the command line, and a try

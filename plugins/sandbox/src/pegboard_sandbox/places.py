@@ -6,123 +6,23 @@ Paths are real ones: what is mounted over a link would lie where the link leads,
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pegboard.errors import ToolError
 
-HOME_SECRETS = (
-    *(
-        ".ssh",
-        ".aws",
-        ".gnupg",
-        ".azure",
-        ".kube",
-        ".oci",
-        ".password-store",
-        ".databricks",
-        ".terraform.d",
-        ".terraformrc",
-        ".electrum",
-    ),
-    *(
-        ".config/gcloud",
-        ".config/gh",
-        ".config/glab-cli",
-        ".config/hub",
-        ".config/op",
-        ".config/doctl",
-        ".config/rclone",
-    ),
-    *(".config/github-copilot", ".config/git/credentials", ".config/google-chrome", ".config/chromium", ".mozilla"),
-    *(
-        ".config/BraveSoftware",
-        ".thunderbird",
-        ".local/share/keyrings",
-        ".local/share/kwalletd",
-        ".bitcoin",
-        ".ethereum",
-    ),
-    *(".docker/config.json", ".docker/run", ".dockercfg", ".netrc", "_netrc", ".git-credentials", ".pgpass", ".my.cnf"),
-    *(".mylogin.cnf", ".boto", ".s3cfg", ".vault-token", ".cargo/credentials", ".cargo/credentials.toml"),
-    *(".gem/credentials", ".m2/settings.xml", ".m2/settings-security.xml", ".npmrc", ".pypirc", ".yarnrc.yml", ".hgrc"),
-    *(".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history"),
-    *(".local/share/fish/fish_history", ".claude", ".codex", ".gemini", ".config/openai", ".config/anthropic"),
-    *("Library/Keychains", "Library/Cookies", "Library/Application Support/Google/Chrome"),
-)
-"""Below the home folder: whatever opens a door elsewhere. Folders with all that is in them."""
-
-HOME_STARTS = (
-    *(
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-    ),
-    *(
-        ".config/fish",
-        ".config/autostart",
-        ".config/systemd",
-        ".config/git",
-        ".gitconfig",
-        ".inputrc",
-        ".vimrc",
-        ".vim",
-    ),
-    *(
-        ".config/nvim",
-        ".emacs",
-        ".emacs.d",
-        ".tmux.conf",
-        ".local/bin",
-        "bin",
-        ".cargo/bin",
-        ".config/direnv",
-        ".pdbrc",
-    ),
-    *(".local/share/applications", ".vscode", ".pam_environment", ".xprofile", ".xinitrc", "Library/LaunchAgents"),
-)
-"""Below a home folder that is itself the workspace, or in it: what the person's own programs run or obey."""
-
-SYSTEM_SECRETS = (
-    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
-    *("/etc/ssl/private", "/etc/ssh", "/etc/krb5.keytab", "/var/lib/docker", "/var/spool/cron"),
-)
-
-BLANK = frozenset({".npmrc", ".pypirc", ".yarnrc.yml"})
-"""Programs that read these give up when they may not; they find them empty."""
-
-SECRET_SUFFIXES = (".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx")
-SECRET_NAMES = frozenset(
-    {".netrc", "_netrc", ".pgpass", ".my.cnf", ".htpasswd", ".boto", ".s3cfg", ".vault-token", ".git-credentials"}
-    | {".npmrc", ".pypirc", ".yarnrc.yml", ".dockercfg", "application_default_credentials.json", ".envrc"}
-    | {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store"}
-)
-"""Names that are kept from being read anywhere in a workspace."""
-_SHARED = (".example", ".sample", ".template", ".tpl", ".dist")
+from pegboard_sandbox.names import HOME_SECRETS, HOME_STARTS, SYSTEM_SECRETS, is_blank
 
 NEVER_MADE = (".envrc", ".pegboard", ".git")
 """In the workspace root: what tools of the person obey, so that a command may not bring it about."""
 
 
-def is_secret(name: str) -> bool:
-    """Whether a file or folder of this name is kept from being read."""
-    name = name.lower()
-    if name.startswith(".env") and (len(name) == 4 or name[4] in "._-"):
-        return not name.endswith(_SHARED)
-    return name in SECRET_NAMES or name.endswith(SECRET_SUFFIXES)
-
-
 @dataclass(slots=True)
 class Plan:
     """What is mounted, by path. `writable` and `read_only` are what they are outside; `dark` cannot be read, `blank` is an
-    empty file, `bare` an empty folder with further places in it. `stand_ins`: what is made for the time of the run."""
+    empty file, `bare` an empty folder with further places in it. `stand_ins`: what is made for the time of the run;
+    `kept_while`: those that stay afterwards for as long as another path is there."""
 
     writable: set[str] = field(default_factory=set)
     read_only: set[str] = field(default_factory=set)
@@ -130,24 +30,28 @@ class Plan:
     blank: set[str] = field(default_factory=set)
     bare: set[str] = field(default_factory=set)
     stand_ins: dict[str, str | None] = field(default_factory=dict)
+    kept_while: dict[str, str] = field(default_factory=dict)
 
     def hide(self, path: str) -> None:
         """Keep it from being read, where it is there."""
+        if not os.path.lexists(path):  # most are not, and to say so costs a tenth of the rest
+            return
         real = os.path.realpath(path)
-        if os.path.basename(path) in BLANK and os.path.isfile(real):
+        if is_blank(path) and os.path.isfile(real):
             self.blank.add(real)
         elif os.path.exists(real):
             self.dark.add(real)
 
     def pin(self, root: str, path: str) -> None:
         """Keep the folders between `root` and `path` from being renamed: what is mounted on below them moves along."""
-        folder = os.path.dirname(path)
-        while is_inside(folder, root) and folder != root:
-            self.writable.add(folder)
-            folder = os.path.dirname(folder)
+        self.writable |= set(between(root, path))
 
     def settle(self, shown: Iterable[str]) -> None:
         """One kind for each path, the strictest; what is in something dark and is to be there nonetheless stays."""
+        for path in [path for path in self.stand_ins if not _may_change(os.path.dirname(path))]:
+            del self.stand_ins[path]
+            if os.path.lexists(path):
+                self.read_only.add(path)
         shown = {os.path.realpath(path) for path in shown}
         self.dark -= shown
         self.blank -= shown
@@ -160,6 +64,24 @@ class Plan:
         self.blank -= self.dark
         self.read_only = (self.read_only | self.stand_ins.keys()) - self.dark - self.blank
         self.writable -= self.dark | self.blank | self.read_only
+
+
+def between(root: str, path: str) -> Iterator[str]:
+    """The folders between a workspace and a path in it, from below."""
+    folder = os.path.dirname(path)
+    while is_inside(folder, root) and folder != root:
+        yield folder
+        folder = os.path.dirname(folder)
+
+
+def _may_change(folder: str) -> bool:
+    """Whether anything could be made in a folder, by us or a program of ours: it may be written, or is ours to open."""
+    if os.access(folder, os.W_OK | os.X_OK):
+        return True
+    try:
+        return os.stat(folder).st_uid == os.geteuid() and not os.statvfs(folder).f_flag & os.ST_RDONLY
+    except OSError:
+        return True
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from pegboard.errors import ToolError
 from pegboard.kit.launch import Launch
 
-from pegboard_sandbox import bubblewrap, gitdirs, seatbelt
+from pegboard_sandbox import bubblewrap, gitconfig, gitdirs, seatbelt
 from pegboard_sandbox.places import (
     NEVER_MADE,
     Plan,
@@ -78,8 +78,9 @@ class Sandbox:
             text = seatbelt.profile(plan, root=root, tmp=scratch.tmp, network=network, writes=writes)
             return msgspec.structs.replace(launch, argv=tuple(seatbelt.command(text, argv)), env=environ)
         made = bubblewrap.command(plan, scratch, argv, cwd=cwd, network=network, writes=writes)
+        kept = {path: why for path, why in plan.kept_while.items() if path in plan.stand_ins}
         return msgspec.structs.replace(
-            launch, argv=tuple(made), cwd="/", env=environ, stand_ins=plan.stand_ins, shifted=True
+            launch, argv=tuple(made), cwd="/", env=environ, stand_ins=plan.stand_ins, kept_while=kept, shifted=True
         )
 
     def plan(self, root: str, launch: Launch, *, writes: bool) -> Plan:
@@ -105,8 +106,11 @@ class Sandbox:
         for path in found.own:
             plan.pin(root, path)
             _keep(plan, path)
+        person = [named for one in (home, *others) for named in gitconfig.of_person(one)]
         for path in found.repositories:
-            gitdirs.protect(plan, root, path)
+            gitdirs.protect(plan, root, path, person)
+        for top in dict.fromkeys([root, *map(os.path.dirname, found.repositories), *found.bare]):
+            gitdirs.protect_bare(plan, root, top)
         if writes and os.access(root, os.W_OK):
             for name in NEVER_MADE:
                 path = f"{root}/{name}"

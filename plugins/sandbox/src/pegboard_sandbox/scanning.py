@@ -13,11 +13,11 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from pegboard_sandbox.places import is_secret
+from pegboard_sandbox.names import is_secret
 
 DEPTH, FOLDERS, SECONDS = 4, 400, 30.0
 _PASSED = frozenset(
-    {
+    (
         "node_modules",
         ".venv",
         "venv",
@@ -29,17 +29,18 @@ _PASSED = frozenset(
         "__pycache__",
         ".tox",
         ".nox",
-    }
-    | {".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".cache", ".next", ".gradle", ".terraform"}
+    )
+    + (".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".cache", ".next", ".gradle", ".terraform")
 )
 
 
 @dataclass(slots=True)
 class Found:
-    """What was found: secrets, the `.git` of repositories, and `.pegboard`, by path."""
+    """What was found, by path: secrets, the `.git` of repositories, folders that are one without, and `.pegboard`."""
 
     secrets: list[str] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
+    bare: list[str] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
 
 
@@ -68,22 +69,26 @@ class Scanner:
         deep = seen[1]
         found.secrets += filter(os.path.lexists, deep.secrets)
         found.repositories += filter(os.path.lexists, deep.repositories)
+        found.bare += filter(os.path.lexists, deep.bare)
         found.own += filter(os.path.lexists, deep.own)
         return found
 
 
 def _look(folder: str, found: Found) -> list[str]:
     """Note what is in a folder; the folders to look into."""
-    below = []
+    below, names = [], set()
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             name = entry.name
+            names.add(name)
             if name == ".git":
                 found.repositories.append(entry.path)
             elif name == ".pegboard":
                 found.own.append(entry.path)
-            elif is_secret(name):
+            elif is_secret(entry.path):
                 found.secrets.append(entry.path)
             elif name not in _PASSED and entry.is_dir(follow_symlinks=False):
                 below.append(entry.path)
+    if {"HEAD", "objects", "refs"} <= names:
+        found.bare.append(folder)
     return below

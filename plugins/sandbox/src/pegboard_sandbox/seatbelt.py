@@ -17,6 +17,9 @@ _SERVICES = (
 )
 
 
+_LED_BY = ("hooks", "config", "config.worktree", "commondir", "modules", "worktrees", "info/attributes")
+
+
 def missing() -> str | None:
     """Why it does not work here."""
     return None if os.access(PROGRAM, os.X_OK) else f"{PROGRAM} is not there"
@@ -36,9 +39,13 @@ def profile(plan: Plan, *, root: str, tmp: str, network: bool, writes: bool) -> 
         lines.append(_rule("allow file-write*", "subpath", sorted({tmp, *plan.writable})))
     lines.append(_rule("deny file-write*", "subpath", sorted({*plan.read_only, *plan.stand_ins})))
     if writes:
-        made = _escaped(root)
-        names = r"(\.envrc|\.pegboard|\.git/(hooks|config|config\.worktree|commondir|modules|worktrees))"
-        lines.append(f'(deny file-write* (regex #"^{made}/(.*/)?{names}(/.*)?$"))')
+        made, names = _escaped(root), "|".join(map(_any_case, _LED_BY))
+        own = "|".join(map(_any_case, (".envrc", ".pegboard")))
+        lines.append(f'(deny file-write* (regex #"^{made}/(.*/)?({own}|{_any_case(".git")}/({names}))(/.*)?$"))')
+        lines.append(_rule("deny file-write*", "literal", sorted(plan.kept_while.values())))
+        # What is moved away takes along what is protected in it, and could be changed under its new name.
+        pinned = sorted(path for path in plan.writable if path != root and path.startswith(f"{root}/"))
+        lines.append(_rule("deny file-write-unlink", "literal", pinned))
     hidden = sorted({*plan.dark, *plan.blank, *plan.bare})
     lines.append(_rule("deny file-read* file-write*", "subpath", hidden))
     shown = [
@@ -65,3 +72,8 @@ def _quoted(text: str) -> str:
 def _escaped(path: str) -> str:
     """A path in a regular expression of a profile, in which a quotation mark would end it."""
     return "".join(f"\\{one}" if one in r"\.^$*+?()[]{}|" else "." if one == '"' else one for one in path)
+
+
+def _any_case(name: str) -> str:
+    """A name in a regular expression, in whatever case: the file systems of macOS mostly make no difference."""
+    return "".join(f"[{one}{one.upper()}]" if one.isalpha() else _escaped(one) for one in name)

@@ -12,9 +12,12 @@ from pegboard.policy.shell.builtins import builtin_risk
 from pegboard.policy.shell.cd import READS, Whereabouts
 from pegboard.policy.shell.grammar import Reading, reading
 from pegboard.policy.shell.inner import nested
-from pegboard.policy.shell.line import Command, Line, Trouble, Word
-from pegboard.policy.shell.runners import behind
+from pegboard.policy.shell.line import OUTSIDE, Command, Line, Trouble, Word
+from pegboard.policy.shell.outside import leads_out, writes
+from pegboard.policy.shell.repository import runs_something
+from pegboard.policy.shell.runners import base, behind
 from pegboard.policy.shell.simple import Scan, Simple, scan
+from pegboard.policy.shell.table_places import Place
 from pegboard.policy.shell.words import word_of
 
 Span = tuple[int, int]
@@ -22,7 +25,7 @@ Span = tuple[int, int]
 LONGEST = 131_072
 """No longer text is read, whatever the settings say. Linux hands no program a longer one."""
 
-_GIT = frozenset(["git", "gh", "hg", "jj", "tig"])
+_GIT = frozenset(["git", "gh", "hg", "jj", "tig", "glab", "git-lfs"])
 """Programs that follow the settings of the repository they are run in."""
 
 
@@ -147,10 +150,16 @@ class _Judge:
             self.whereabouts.lose()
         inside = self._cd(one, judged, looked)
         against = self._against(one, judged)
-        reads = offer = None
+        reads = offer = risk = None
         if against is None and judged and not one.nested:
-            reads, offer = READS if inside else self._reads(one, judged), tables.pattern_for(judged, self.settings)
-        risk = None if against is None else Trouble(text, one.start, one.end, *against)
+            reads = READS if inside else self._reads(one, judged)
+            out = None if reads else self._out(one, judged)
+            if out is None:
+                offer = tables.pattern_for(judged, self.settings)
+            elif writes(judged):
+                risk = Trouble(self.text[slice(*out)], *out, OUTSIDE, "may lead outside, or to what is protected")
+        elif against is not None:
+            risk = Trouble(text, one.start, one.end, *against)
         return Command(text, one.start, one.end, words, one.nested, risk, reads, offer, looked)
 
     def _reads(self, one: Simple, judged: Sequence[Word]) -> str | None:
@@ -168,6 +177,14 @@ class _Judge:
                 if not reads((Word("cat", target.start, target.start), target)):
                     return None
         return reads(judged)
+
+    def _out(self, one: Simple, judged: Sequence[Word]) -> Span | None:
+        """Where words stand that lead outside, or to what is protected."""
+        here = self.whereabouts
+        known = here.here is not None or (here.root is None and not here.moved)
+        place = Place(here.root, here.here or ".") if known else None
+        fed = [word_of(token.word) for token in one.redirections if token.text == "<" and token.word is not None]
+        return leads_out(judged, place) or (leads_out((Word("cat", 0, 0), *fed), place) if fed else None)
 
     def _cd(self, one: Simple, judged: Sequence[Word], looked: int) -> bool:
         """Whether this is a `cd` that counts as reading; follows it."""
@@ -189,6 +206,10 @@ class _Judge:
         if assigned is not None or not judged:
             return assigned
         risk = builtin_risk(judged) or tables.risk_of(judged, self.settings)
-        if risk is None and judged[0].text in _GIT and self.whereabouts.armed():
-            return "R8", "runs in a folder whose own settings may make it run something"
+        if risk is None and base(judged[0]) in _GIT:
+            if self.whereabouts.armed():
+                return "R8", "runs in a folder whose own settings may make it run something"
+            if self.whereabouts.here is not None:
+                why = runs_something(self.whereabouts.here, looks=tables.looks(judged))
+                return None if why is None else ("R8", why)
         return risk

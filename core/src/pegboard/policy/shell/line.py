@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import msgspec
 
+OUTSIDE = "outside"
+"""The rule against a program that writes to where it should not: no pattern passes it that does not name these words."""
+
 
 class Trouble(msgspec.Struct, frozen=True, gc=False):
     """A part of a line that may not pass unasked: which, by which rule (`R4`), and why, as a person reads it."""

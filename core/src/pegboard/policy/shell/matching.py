@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Sequence
 
-from pegboard.policy.shell.line import Command, Word
+from pegboard.policy.shell.line import OUTSIDE, Command, Word
 
 ANY = "*"
 """In a pattern, any one word."""
@@ -29,8 +29,16 @@ def matches(pattern: str, command: Command, *, exactly: bool) -> bool:
     if not wanted:
         return False
     if exactly:
-        return command.risk is None and not command.nested and _begins(wanted, command.judged)
+        return not command.nested and _begins(wanted, command.judged) and _passes(wanted, command)
     return any(_loosely(wanted, words) for words in (command.words, command.judged))
+
+
+def _passes(wanted: Sequence[str], command: Command) -> bool:
+    """Whether nothing is against it, or only that its words lead outside, which the pattern names word by word."""
+    risk, judged = command.risk, command.judged
+    if risk is None:
+        return True
+    return risk.rule == OUTSIDE and ANY not in wanted and judged[len(wanted) - 1].end >= risk.end
 
 
 def _begins(wanted: Sequence[str], words: Sequence[Word]) -> bool:

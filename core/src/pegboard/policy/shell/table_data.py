@@ -57,7 +57,7 @@ class Reads(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs: list[str] = []
     names: bool = False
     recursive: list[str] | str = []
-    follows: list[str] = []
+    follows: list[str] | str = []
     only: list[str] = []
     hidden: list[str] = []
     numbers: bool = False
@@ -96,6 +96,7 @@ class Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     between: dict[str, list[str]]
     scripts: list[str]
     anything: frozenset[str]
+    writers: frozenset[str]
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -138,6 +139,6 @@ def secrets() -> Secrets:
 def names() -> Names:
     """`names.toml`."""
     table = _table("names")
-    for key in ("scripts", "anything"):
+    for key in ("scripts", "anything", "writers"):
         table[key] = table[key]["names"]
     return msgspec.convert(table, Names)

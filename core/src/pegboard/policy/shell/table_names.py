@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pegboard.policy.shell import table_data as data
+from pegboard.policy.shell.runners import RUNNERS, SHELLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,7 +89,7 @@ def count(words: Sequence[Word], settings: PermissionSettings | None) -> int | N
     """How many of the words name the command; None: it runs anything, or cannot be told."""
     table = data.names()
     program = base(words[0].text)
-    if program in table.anything:
+    if program in table.anything or program in RUNNERS or program in SHELLS:
         return None
     begins = inner(words)
     if begins is None:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
 
+from pegboard.policy.shell.ignoring import IGNORE_FILES, above, brought_back
 from pegboard.policy.shell.table_data import secrets
 
 HARMLESS = frozenset(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "-", ""])
@@ -19,19 +20,41 @@ _UNSURE = re.compile(r"[\[\]{}~\\'\"$`!()]")
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Of one name: secret, and shared all the same. Of a path: rows of names that are secret, and what is not written."""
     import fnmatch
+
+    from pegboard.policy.shell import protected_names as listed
 
     def joined(globs: Sequence[str]) -> re.Pattern[str]:
         return re.compile("|".join(fnmatch.translate(glob) for glob in globs))
 
-    return joined(secrets().names), joined(secrets().shared)
+    def rows(names: Sequence[str]) -> re.Pattern[str]:
+        return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, names))})(?:/|$)")
+
+    suffixes = [f"*.{suffix}" for suffix in sorted(listed.SECRET_SUFFIXES)]
+    several = [*listed.SECRET_FOLDERS, *listed.SECRET_FILES]
+    return joined([*secrets().names, *suffixes]), joined(secrets().shared), rows(several), rows(listed.UNWRITTEN)
 
 
 def is_secret(path: str) -> bool:
-    """Whether a name in the path, of a file or a folder, is one that holds secrets."""
-    names, shared = _patterns()
-    return any(names.match(part) and not shared.match(part) for part in path.casefold().split("/"))
+    """Whether a name in the path, of a file or a folder, is one that holds secrets: the guard's, and more."""
+    names, shared, rows, _ = _patterns()
+    path = path.casefold()
+    if rows.search(path):
+        return True
+    for part in path.split("/"):
+        if names.match(part) and not shared.match(part):
+            return True
+        kept = part.rstrip(" .~")  # what an editor leaves beside a file
+        if kept != part and names.match(kept) and not shared.match(kept):
+            return True
+    return False
+
+
+def is_kept(path: str) -> bool:
+    """Whether a path, relative to the root, leads into what no tool writes, or to a secret."""
+    return _patterns()[3].search(path.casefold()) is not None or is_secret(path)
 
 
 class Place:
@@ -57,6 +80,15 @@ class Place:
             return not text.startswith("/") and not self._climbs(text)
         real = self._real(text)
         return real is not None and (names or not is_secret(real))
+
+    def writable(self, text: str) -> bool:
+        """Whether a path may be named to a program that writes: in the workspace, no secret, and nothing that is kept."""
+        if text in HARMLESS:
+            return True
+        if not self.readable(text) or is_kept(posixpath.normpath(text)):
+            return False
+        real = self._real(text) if self.root is not None else ""
+        return real is not None and not is_kept(real)
 
     def _climbs(self, text: str) -> bool:
         reached = posixpath.normpath(posixpath.join(self.cwd, text))
@@ -92,37 +124,43 @@ class Place:
     def holds_secrets(self, text: str, *, only: Sequence[str] = (), hidden: bool = True, follows: bool = False) -> bool:
         """Whether a folder has a secret somewhere below, or more in it than is looked at; always so without a root.
 
-        `only`: patterns of the names that are read. `hidden`: whether hidden names are read too. `follows`: whether
-        links are, so that one which leads out counts."""
+        `only`: patterns of the names that are read. `hidden`: whether hidden names are read too, beyond those that an
+        ignore file brings back. `follows`: whether links are, so that one which leads out, or to a folder, counts."""
         if self.root is None:
             return True
         folder = os.path.join(self.cwd, text)
         if not os.path.isdir(folder):
             return False
         table = secrets()
-        for seen, (entry, path) in enumerate(_below(folder, frozenset(table.passed), hidden)):
+        veiled: list[str] = []
+        ignoring: list[str] = []
+        for seen, (entry, path) in enumerate(_below(folder, frozenset() if follows else frozenset(table.passed))):
             if seen >= table.most:
                 return True
-            if follows and entry.is_symlink() and not self.readable(path):
+            if follows and entry.is_symlink() and (os.path.isdir(path) or not self.readable(path)):
                 return True
+            if entry.name in IGNORE_FILES:
+                ignoring.append(path)
             is_folder = entry.is_dir(follow_symlinks=False)
             if only and (is_folder or not any(fnmatchcase(entry.name.casefold(), pattern) for pattern in only)):
                 continue
-            if is_secret(path[len(folder) :]):
-                return True
-        return False
+            below = path[len(folder) :]
+            if is_secret(below):
+                if hidden or "/." not in below:
+                    return True
+                veiled.append(below)
+        return bool(veiled) and brought_back(veiled, [*ignoring, *above(folder)])
 
 
-def _below(folder: str, passed: frozenset[str], hidden: bool) -> Iterator[tuple[os.DirEntry[str], str]]:
-    waiting = [folder]
+def _below(folder: str, passed: frozenset[str]) -> Iterator[tuple[os.DirEntry[str], str]]:
+    waiting = [folder.rstrip("/") or "/"]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    if hidden or not entry.name.startswith("."):
-                        yield entry, entry.path
-                        if entry.is_dir(follow_symlinks=False) and entry.name not in passed:
-                            waiting.append(entry.path)
+                    yield entry, entry.path
+                    if entry.is_dir(follow_symlinks=False) and entry.name not in passed:
+                        waiting.append(entry.path)
         except OSError:
             continue
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pegboard.policy.shell import table_data as data
 from pegboard.policy.shell.cd import Whereabouts
 from pegboard.policy.shell.scripts import awk_only_prints, sed_only_prints
+from pegboard.policy.shell.table_git import shows_more
 from pegboard.policy.shell.table_options import Parsed, parse
 from pegboard.policy.shell.table_places import Place
 from pegboard.policy.shell.table_risks import found as risk
@@ -48,7 +49,7 @@ def entry(words: Sequence[Word], settings: PermissionSettings | None, *, root: s
         key = " ".join([program, *(word.text for word in rest[: length - 1])])
         row = table.get(key)
         if row is not None and not row.globals:
-            return key if _reads(row, rest[length - 1 :], place) else None
+            return key if _reads(row, rest[length - 1 :], place, key) else None
     return None
 
 
@@ -96,7 +97,7 @@ def _globals(row: data.Reads, words: Sequence[Word], place: Place) -> tuple[Sequ
     return None if place.root is not None and Whereabouts(place.root, place.cwd).armed() else (words[at:], place)
 
 
-def _reads(row: data.Reads, words: Sequence[Word], place: Place) -> bool:
+def _reads(row: data.Reads, words: Sequence[Word], place: Place, key: str) -> bool:
     if row.style == "expression":
         return _find_reads(row, words, place)
     parsed = _any_option(words) if row.options == "any" else parse(words, row.kinds, numbers=row.numbers)
@@ -112,6 +113,8 @@ def _reads(row: data.Reads, words: Sequence[Word], place: Place) -> bool:
     if row.style == "sed" and not (scripts and all(map(sed_only_prints, scripts))):
         return False
     if row.style == "awk" and not (scripts and all(map(awk_only_prints, scripts))):
+        return False
+    if key.startswith("git ") and shows_more(key, words, Parsed(parsed.given, list(operands), parsed.after), place):
         return False
     return _operands_fit(row, parsed, operands, place)
 
@@ -184,7 +187,7 @@ def _recursion_fits(row: data.Reads, parsed: Parsed, operands: Sequence[Word], p
     chosen = [value for value in parsed.values(row.only) if not value.startswith("!")]
     only = ["*" if set("/{\\") & set(value) else value.casefold() for value in chosen]
     hidden = not row.hidden or parsed.has(row.hidden) or bool(only)
-    follows = parsed.has(row.follows)
+    follows = row.follows == "always" or parsed.has(row.follows)
     for text in [word.text for word in operands] or ["."]:
         for one in place.expanded(text) or [text] if any(c in text for c in "*?") else [text]:
             if place.holds_secrets(one, only=only, hidden=hidden, follows=follows):

@@ -25,6 +25,15 @@ def risk_of(words: Sequence[Word], settings: PermissionSettings | None = None) -
     return found(words) if words else None
 
 
+def looks(words: Sequence[Word]) -> bool:
+    """Whether the subcommand is one that may only look, whatever its options."""
+    from pegboard.policy.shell.table_data import names, reads
+    from pegboard.policy.shell.table_names import base, subcommands
+
+    places, _ = subcommands(words, names().between)
+    return any(f"{base(words[0].text)} {words[at].text}" in reads() for at in places[1:2])
+
+
 def reads_by(
     words: Sequence[Word], settings: PermissionSettings | None = None, *, root: str | None = None, cwd: str = "."
 ) -> str | None:
