@@ -240,8 +240,9 @@ def test_a_command_is_edited_in_its_place_and_runs_as_edited(cli: Any) -> None:
     shown = answered(cli, (SESSION, "e"), ("command: echo wrong > out", "\x15echo right > out"), (EDITED, "y"))
     assert "edited:" in shown and "command: echo right > out" in shown
     assert (cli.root / "out").read_text() == "right\n"
-    (answer,) = logged(cli, "s", "approval_answered")
+    answer, said = logged(cli, "s", "approval_answered")
     assert answer["arguments"] == {"command": "echo right > out"} and answer["remember"] == []
+    assert said["granted"] and said["arguments"] is None
     (call,) = cli("sessions", "audit", "s", "--json").json["calls"]
     assert (call["arguments"], call["questions"][0]["edited"]) == ({"command": "echo wrong > out"}, answer["arguments"])
 
@@ -256,6 +257,17 @@ def test_arguments_are_edited_in_the_persons_editor_and_a_file_for_them_alone(cl
     assert (cli.root / "right").read_text() == "right" and not (cli.root / "wrong").exists()
     assert (cli.root / "mode").read_text() == "600\n"
     assert not Path((cli.root / "name").read_text().strip()).exists()
+
+
+def test_an_edit_that_leads_outside_is_refused_before_it_is_asked_about(cli: Any) -> None:
+    editor = cli.home / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s,wrong,../out," "$1"\n')
+    editor.chmod(0o755)
+    cli.environ["EDITOR"] = str(editor)
+    cli.script(calls(poke("wrong")), HELLO)
+    shown = answered(cli, (ALWAYS, "e"))
+    assert "as edited?" not in shown and "Path escapes workspace: ../out" in shown
+    assert not (cli.root.parent / "out").exists()
 
 
 @pytest.mark.parametrize(("answer", "written"), [("y", "abc"), ("1, 3", "ac"), ("n because not now", "")])

@@ -43,4 +43,5 @@ def test_what_cannot_be_explained_is_exit_2_and_nothing_on_stdout(cli: Any) -> N
     for words in (["nosuch"], ["peek"], ["peek", "path=a", "--file", "none.txt"], ["peek", "path=a", "--mode", "paln"]):
         done = cli("explain", *words, "--json")
         assert (done.code, done.out) == (2, ""), words
+        assert "\\n" not in done.err, words
     assert "did you mean plan?" in done.err

@@ -171,6 +171,7 @@ PLACES = {
     "plugins/project_files.py": "plugins",
     "plugins/stamps.py": "plugins",
     "policy/policy.py": "tools",
+    "policy/shell/judge.py": "lines",
     "providers.py": "plugins",
     "rendering.py": "plugins",
     "rewriting.py": "plugins",

@@ -44,7 +44,7 @@ def test_what_a_project_may_set_is_marked_and_nothing_that_could_widen_is() -> N
         *(f"edit.{key}" for key in ("require_read", "staleness", "tolerance", "max_bytes")),
         *(f"permission.{key}" for key in ("ask", "deny", "dangerous_default_deny", "rules")),
         *(f"concurrency.{key}" for key in ("tool_calls", "delegations", "mcp_connections", "lsp_requests")),
-        *("toolSets", "local_models", "paths.outside", "approval.strict", "sessions.redact"),
+        *("toolSets", "mode", "local_models", "paths.outside", "approval.strict", "sessions.redact"),
     }
 
 

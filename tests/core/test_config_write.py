@@ -265,3 +265,21 @@ def test_whatever_a_rule_says_is_read_back_as_it_was(said: str) -> None:
     table = {"action": "allow", "command": said}
     text = write._with_tables("x = 1\n", RULES, [table], "Why.")
     assert tomllib.loads(text)["permission"]["rules"] == [table]
+
+
+def test_a_file_that_may_not_be_written_is_told_of_in_a_sentence_and_nothing_is_left(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> None:
+        raise PermissionError(1, "Operation not permitted", "a.tmp", "b")
+
+    monkeypatch.setattr(os, "replace", refused)
+
+    with pytest.raises(ConfigError) as raised:
+        set_key(file, ("model",), "c/d")
+
+    assert str(raised.value) == (
+        f"{file}: cannot be written (Operation not permitted); nothing was changed. See to it that you may write that file "
+        "and its folder."
+    )
+    assert file.read_text() == FILE and os.listdir(file.parent) == [file.name]

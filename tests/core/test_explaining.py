@@ -268,7 +268,8 @@ def test_on_every_shared_path_and_edit_explain_says_what_the_road_does(tmp_path:
 
 class Bit(NamedTuple):
     """A part of a call as decision 14 sees it, written by hand. kind, key: of the touch. names: of the patterns below, those
-    that name it; maybe: those that may. nested: only asks and denies by command look at it."""
+    that name it; maybe: those that may. nested: only asks and denies by command look at it. anywhere: it
+    reads, and nobody can tell what."""
 
     kind: str
     names: frozenset[str] = frozenset()
@@ -279,6 +280,7 @@ class Bit(NamedTuple):
     fault: str | None = None
     passable: bool = True
     nested: bool = False
+    anywhere: bool = False
 
 
 KEY = {"read": "read", "list": "list", "edit": "edit", "run": "bash", "net": "web"}
@@ -310,7 +312,7 @@ CALLS: list[tuple[str, Touch, list[Bit]]] = [
     ("shell", Touch("run", "tool x"), [run()]),
     ("shell", Touch("run", "ls"), [run(reads=True)]),
     ("shell", Touch("run", "git push; make"), [run("git push", "git"), run("make")]),
-    ("shell", Touch("run", "git status"), [run("git", reads=True)]),
+    ("shell", Touch("run", "git status"), [run("git", reads=True, anywhere=True)]),
     ("shell", Touch("run", "make > out"), [run("make"), run(fault="redirect")]),
     (
         "shell",
@@ -439,6 +441,8 @@ def by_hand(rules: list[Plain], tool: str, bits: list[Bit], *, confined: bool) -
     """Decision 14 in its own words: the answer, and by which rules it may be (alike ones are not told apart)."""
     asked: list[tuple[str, set[Answer], set[Answer]]] = []
     for bit in bits:
+        if bit.anywhere and any(keeps_from_reading(rule, tool) for rule in rules):
+            bit = bit._replace(reads=False, fault="paths")
         about = [rule for rule in rules if speaks(rule, tool, bit)]
         doubts = {answer("ask", rule, " cannot be ruled out") for rule in rules if doubted(rule, tool, bit)}
         denies = [rule for rule in about if rule.action == "deny"]
@@ -488,6 +492,15 @@ def speaks(rule: Plain, tool: str, bit: Bit) -> bool:
         and not (rule.sandbox and bit.kind != "run")
         and not (rule.action == "allow" and by_command and not bit.passable)
         and not (bit.nested and (rule.action == "allow" or not by_command))
+    )
+
+
+def keeps_from_reading(rule: Plain, tool: str) -> bool:
+    return (
+        rule.action != "allow"
+        and rule.pattern in PATHS
+        and rule.key in (None, "read", "list")
+        and tool in NAMED[rule.token]
     )
 
 

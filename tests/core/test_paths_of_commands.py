@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Annotated
 
@@ -36,10 +37,13 @@ class Desk:
         (self.root / "private" / "p").write_text("secret")
         (self.root / "src" / "a").write_text("a")
         (self.root / "b").write_text("b")
+        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
         (self.root / "link").symlink_to("private/p")
         (self.root / "src" / "to").symlink_to("../private")
 
-    async def explain(self, command: str, settings: str = DENY, *, name: str = "bash", cwd: str | None = None) -> Explained:
+    async def explain(
+        self, command: str, settings: str = DENY, *, name: str = "bash", cwd: str | None = None
+    ) -> Explained:
         (self.folder / "config.toml").write_text(settings)
         board = Board.build(
             str(self.root),

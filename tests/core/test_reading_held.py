@@ -136,7 +136,9 @@ async def test_in_a_pipe_too_what_was_stopped_says_so(tmp_path: Path, wrong: Non
     assert "held to reading" in (await Desk(tmp_path).run("touch new | cat")).text
 
 
-@pytest.mark.parametrize("settings", ['[tool_permission]\nbash = "allow"\n', '[tool_permission]\nbash_allow = ["touch"]\n'])
+@pytest.mark.parametrize(
+    "settings", ['[tool_permission]\nbash = "allow"\n', '[tool_permission]\nbash_allow = ["touch"]\n']
+)
 async def test_what_a_rule_of_the_persons_allows_is_not_held(tmp_path: Path, wrong: None, settings: str) -> None:
     desk = Desk(tmp_path, settings)
 
@@ -160,7 +162,7 @@ async def test_one_command_that_another_rule_allows_frees_the_line(tmp_path: Pat
     [
         ("ls", "a\nbig"),
         ("git status --short", "?? big"),
-        ("git log --format=%an | head", "Ada"),
+        ("git log --format=%s | head", "one"),
         ("grep -rn hello .", "./a:1:hello"),
         ("python3 --version", "Python 3"),
         ("sort -n -S 100K big | tail -1", "40000"),
@@ -171,8 +173,8 @@ async def test_one_command_that_another_rule_allows_frees_the_line(tmp_path: Pat
 async def test_what_reads_works_as_ever(tmp_path: Path, line: str, says: str) -> None:
     desk = Desk(tmp_path)
     (desk.root / "big").write_text("".join(f"{number}\n" for number in range(40_000, 0, -1)))
-    git = f"cd {desk.root} && export HOME={desk.home} && git init -q . && git add a && git commit -qm one --author 'Ada <a@b>'"
-    assert os.system(f"{git.replace('commit', '-c user.email=a@b commit')}") == 0
+    first = f"cd {desk.root} && export HOME={desk.home} && git init -q . && git add a"
+    assert os.system(f"{first} && git -c user.email=a@b commit -qm one") == 0
 
     made = await desk.run(line)
 
@@ -183,7 +185,9 @@ async def test_what_reads_works_as_ever(tmp_path: Path, line: str, says: str) ->
 async def test_temporary_files_have_a_folder_of_their_own_that_goes_with_the_program(
     tmp_path: Path, wrong: None
 ) -> None:
-    made = await Desk(tmp_path).run("python3 -c 'import os; print(os.environ[\"TMPDIR\"]); open(os.environ[\"TMPDIR\"] + \"/x\", \"x\"); print(\"made\")'")
+    made = await Desk(tmp_path).run(
+        'python3 -c \'import os; print(os.environ["TMPDIR"]); open(os.environ["TMPDIR"] + "/x", "x"); print("made")\''
+    )
 
     code, folder, listed = made.text.split()
     assert (code, listed) == ("0", "made") and not Path(folder).exists() and folder != os.environ.get("TMPDIR")
@@ -202,8 +206,8 @@ async def test_a_linked_worktree_is_read_with_its_repository(tmp_path: Path) -> 
     desk = Desk(tmp_path)
     made = tmp_path / "main"
     ident = "-c user.email=a@b -c user.name=a"
-    lines = f"git init -q {made} && cd {made} && git {ident} commit -q --allow-empty -m one && git worktree add -q {tmp_path}/w"
-    assert os.system(lines) == 0
+    first = f"git init -q {made} && cd {made} && git {ident} commit -q --allow-empty -m one"
+    assert os.system(f"{first} && git worktree add -q {tmp_path}/w") == 0
     (desk.root / ".git").write_text((tmp_path / "w" / ".git").read_text())
     found: Any = places(str(tmp_path / "w"), {"PATH": "/bin"})
 

@@ -324,6 +324,33 @@ def test_changed_arguments_are_decided_again_and_a_deny_stands(pegboard_board: B
     assert desk.turn().status == "done"
     (ended,) = [event for event in desk.board.events if isinstance(event, CallFinished)]
     assert (ended.outcome, ended.block) == ("blocked", "denied") and not (files.parent / "out").exists()
+    assert len(desk.asked) == 1, "it is refused before anything is asked about it"
+
+
+def test_changed_arguments_are_shown_over_the_files_that_they_would_change_and_asked_about(
+    pegboard_board: Board, files: Path
+) -> None:
+    (files / "b").write_text("mine")
+    answers = iter(
+        list[dict[str, Any]]([{"granted": True, "arguments": {"path": "b", "text": "x"}}, {"granted": False}])
+    )
+    desk = made(pegboard_board, [("put", {"path": "a", "text": "x"})], lambda asked: next(answers))
+    assert desk.turn().status == "done"
+    first, second = desk.asked
+    assert (first.preview, second.preview) == ([Text(text="was not there")], [Text(text="was 'mine'")])
+    assert (second.arguments, second.remember, second.batch) == ({"path": "b", "text": "x"}, [], 1)
+    (ended,) = [event for event in desk.board.events if isinstance(event, CallFinished)]
+    assert (ended.outcome, ended.block) == ("blocked", "denied") and (files / "b").read_text() == "mine"
+
+
+def test_changed_arguments_can_be_changed_again(pegboard_board: Board, files: Path) -> None:
+    wanted = ["b", "c", "d", "e", "f"]
+    answers = iter(
+        [*({"granted": True, "arguments": {"path": name, "text": "x"}} for name in wanted), {"granted": True}]
+    )
+    desk = made(pegboard_board, [("put", {"path": "a", "text": "x"})], lambda asked: next(answers))
+    assert desk.turn().status == "done"
+    assert [path.name for path in files.iterdir()] == ["f"] and len(desk.asked) == 6
 
 
 def test_changed_arguments_that_do_not_fit_are_asked_about_again_with_what_is_wrong(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pegboard.board import Board
 from pegboard.calls import STRICTNESS, Source
 from pegboard.config import trust as trusting
+from pegboard.config.checking import complaint
 from pegboard.config.load import Loaded, Origin, load
 from pegboard.config.project import Brought, brought
 from pegboard.config.tightening import FREE
@@ -454,7 +455,7 @@ SAID = st.fixed_dictionaries(
                     "command": st.sampled_from(["true", "touch"]),
                     "sandbox": st.booleans(),
                 },
-            ).filter(lambda rule: rule["action"] == "allow" or not rule.get("sandbox")),
+            ).filter(lambda rule: complaint({"permission": {"rules": [rule]}}) is None),
             max_size=2,
         ),
         "mode": st.sampled_from(["auto", "plan", "accept-edits", "wild"]),

@@ -16,6 +16,7 @@ from pegboard.outcome import Stopped, denied_text, invalid_text, recalled_text
 from pegboard.policy.remembered import Offer, offer_of
 
 if TYPE_CHECKING:
+    from pegboard.calls import Decision
     from pegboard.road import Road
     from pegboard.trip import Trip
 
@@ -39,56 +40,53 @@ async def show(road: Road, trip: Trip, problems: Sequence[str] = ()) -> None:
 
 
 async def approve(road: Road, trip: Trip, *, batch: int = 1) -> None:
-    """Ask where the decision says so. What is granted is these bytes, over files as they were shown; or what the person
-    made of them, judged again: a refusal stands. `batch`: how many calls are asked about together.
+    """Ask where the decision says so. What is granted is these bytes, over files as they were shown. What the person makes
+    of them is judged first: a refusal stands, else they are asked about it, and shown what it would change. `batch`: how
+    many calls are asked about together.
 
     Raises:
         Stopped: the answer was no, or the person's own arguments did not fit or are refused.
+        ToolError: with the person's own arguments the call cannot work.
     """
     if trip.grant is None:
         await show(road, trip)
-    tool, problems = trip.tool, list[str]()
+    tool, wrong, first = trip.tool, 0, True
     assert tool is not None
-    for again in range(EDITS):
+    while trip.question is not None:
         asked, grant = trip.decision, trip.grant
-        if trip.question is None:
-            return
         assert asked is not None and grant is not None
-        offer = offered(road, trip) if trip.concern is None and road.desk.offers_always else None
+        offers = trip.concern is None and trip.given is None and road.desk.offers_always
         reply = await road.desk.approve(
-            trip.question, turn=trip.turn, lane=trip.lane.name, offer=offer, batch=1 if again else batch
+            trip.question,
+            turn=trip.turn,
+            lane=trip.lane.name,
+            offer=offered(road, trip) if offers else None,
+            batch=batch if first else 1,
         )
-        trip.question = None
+        trip.question, first = None, False
         trip.decision = grant.decision = replace(asked, answer=reply.answer)
         if not reply.answer.granted:
             raise Stopped("denied", denied_text(f"{asked.rule} asks", reply.answer), trip.decision)
         if reply.arguments is None:
             return
         try:
-            return await _edited(road, trip, reply.arguments)
+            await _edited(road, trip, reply.arguments, asked)
         except InvalidArguments as error:
-            problems, trip.decision = list(error.problems), asked
-            await show(road, trip, problems)
-    raise Stopped("invalid_arguments", invalid_text(tool.name, problems))
+            wrong, trip.decision = wrong + 1, asked
+            if wrong == EDITS:
+                raise Stopped("invalid_arguments", invalid_text(tool.name, list(error.problems))) from None
+            await show(road, trip, list(error.problems))
 
 
-def _offer(road: Road, trip: Trip) -> Offer | None:
-    """What "always" would keep; nothing where a guard asks, which no answer for later calls can quiet."""
-    tool, shaped = trip.tool, trip.shaped
-    if tool is None or shaped is None or trip.concern is not None or not road.desk.offers_always:
-        return None
-    policy = road.desk.remembered.over(road.policy, tool, shaped.body, trip.touches)
-    return offer_of(policy, tool, trip.call, shaped.body, trip.touches, cautious=road.cautious)
-
-
-async def _edited(road: Road, trip: Trip, arguments: Mapping[str, Any]) -> None:
-    """Take the arguments that the person gave with a yes. The yes is for them; a guard's or a rule's refusal stands.
+async def _edited(road: Road, trip: Trip, arguments: Mapping[str, Any], asked: Decision) -> None:
+    """Take the arguments that the person gave with a yes, and ask about them with what they would change; a guard's or a
+    rule's refusal stands. The same once more is the yes to them.
 
     Raises:
         InvalidArguments: they do not fit.
         Stopped: they are refused.
     """
-    tool, answered, given = trip.tool, trip.decision, trip.call.arguments
+    tool, given = trip.tool, trip.call.arguments
     assert tool is not None
     shaped = tool.read(dict(arguments))
     if trip.shaped is not None and shaped.body == trip.shaped.body:
@@ -96,10 +94,9 @@ async def _edited(road: Road, trip: Trip, arguments: Mapping[str, Any]) -> None:
     trip.given = given if trip.given is None else trip.given
     trip.take(tool.name, shaped)
     await road.judge(trip, tool)
-    trip.decision = answered
-    trip.grant = road.granted(trip, tool, trip.touches)
-    if road.desk.shows_preview:  # not to be shown: for the files as they are now, over which it is granted
-        await road.runner.preview(trip.grant, tells=True)
+    if trip.decision is None or trip.decision.action != "ask":
+        trip.decision = asked
+    await show(road, trip)
 
 
 def offered(road: Road, trip: Trip) -> Offer | None:

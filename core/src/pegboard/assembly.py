@@ -13,8 +13,10 @@ from pegboard.config.places import find_root
 from pegboard.entries import Entry, set_names
 from pegboard.guards import Guards, GuardSeat
 from pegboard.plugins.claims import address
+from pegboard.policy.taken import taken
 from pegboard.registry import Registry
 from pegboard.selection import (
+    ALWAYS_ON,
     at_its_key,
     file_standing,
     idle_rules,
@@ -109,6 +111,7 @@ def assemble(
             *unknown_sets(loaded, [*entries, *of_project]),
             *unknown_in_tables(loaded, plugged),
             *idle_rules(loaded, registry, entries, sorted(without_guard)),
+            *taken(loaded, registry.tools, sorted(set_names(entries) - {ALWAYS_ON})),
         ],
     )
 

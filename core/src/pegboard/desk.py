@@ -146,7 +146,9 @@ class Desk:
             except ConfigError as error:
                 scope = "session"
                 self._session.append(
-                    Note(turn=turn, level="warning", text=f"{error} It stands for this session alone.")
+                    Note(
+                        turn=turn, level="warning", text=f"{str(error).rstrip('.')}. It stands for this session alone."
+                    )
                 )
         self.remembered.keep(kept, source)
         return scope, source

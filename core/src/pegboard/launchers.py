@@ -195,7 +195,7 @@ class Launchers:
 
     def _settings(self, make: Any) -> Any:
         """Its table, as the `Settings` of the module that it comes from has it."""
-        kind = getattr(sys.modules.get(getattr(make, "__module__", "")), "Settings", None)
+        kind = settings_of(make)
         if kind is None:
             return dict(self._table)
         try:
@@ -223,6 +223,12 @@ class Launchers:
         source = origin.source if origin else None
         text = f"{text}; nothing was started"
         return ConfigError(text, file=source.file, line=source.line) if source else ConfigError(text)
+
+
+def settings_of(make: Any) -> type[msgspec.Struct] | None:
+    """The `Settings` of the module that a launcher comes from: what its table takes."""
+    kind: type[msgspec.Struct] | None = getattr(sys.modules.get(getattr(make, "__module__", "")), "Settings", None)
+    return kind
 
 
 def _made(make: Any, settings: Any) -> Launcher:

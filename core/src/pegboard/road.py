@@ -267,10 +267,12 @@ class Road:
         except asyncio.CancelledError:
             if grant.running.why is None:
                 raise
-            running_on()
             raise Interrupted(grant.running.why) from None
         except TimeoutError:
             raise Interrupted("timeout", limit=grant.tool.declaration.timeout) from None
+        finally:
+            if grant.running.why is not None:  # also where the tool swallowed it: the turn goes on
+                running_on()
         return product_of(returned, grant, self.runner.caps)
 
     def record(self, trip: Trip) -> Record:

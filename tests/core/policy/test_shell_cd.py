@@ -54,7 +54,7 @@ def test_a_place_inside_the_workspace_is_recognised(text: str, root: Path) -> No
     "cd file", "cd outward",  "cd -P web",
      "cd -x", "cd w*", "cd $HOME", "cd \"$PWD\"", "cd web src", "cd ''", "cd ../app", "cd {root}/../other",
      "cd {root}/../app", "\\cd web", "c'd' web", "X=1 cd web",
-     "pushd web", "popd", "cd web | cat", "cat | cd web", "(cd web)", "{ cd web; }", "ls || cd web", "nice cd web",
+     "pushd web", "popd", "cd web | cat", "cat | cd web", "(cd web)", "{ cd web; }", "nice cd web",
      "command cd web", "cd -- -", "cd -- --", "cd web/$(x)"],
 )  # fmt: skip
 def test_any_other_place_is_asked_about(text: str, root: Path) -> None:
@@ -67,7 +67,8 @@ def test_any_other_place_is_asked_about(text: str, root: Path) -> None:
     [
         "cd nosuch; cd web",
         "cd ..; cd app",
-        "ls || ls; cd web",
+        "cd nosuch || ls; cd web",
+        "cd web || cd web",
         "cd web | ls; cd web",
         "cd inward && cd ..",
         "pushd /; cd web",
@@ -94,7 +95,10 @@ def test_without_a_workspace_no_cd_is_recognised(root: Path) -> None:
 @pytest.mark.parametrize("text",
 ["cd nest && git status", "cd nest/in; git status", "cd bare && git log", "cd bare/in && git diff",
 "cd outward && git status",
-                                  "cd nosuch; git status", "cd nest && time git status", "ls || ls; git status",
+                                  "cd nosuch; git status", "cd nest && time git status", "cd .. || ls; git status",
+                                  "git -C nest status", "git -C web -C ../nest status", "git --no-pager -C nest log",
+                                  "git -C nosuch status", "git -C .. status", "git -C n* status", "ls && cd nest; git status",
+                                  "ls || cd nest; git status", "hg -R nest status",
                                   "cd nest && gh pr list"])  # fmt: skip
 def test_git_in_another_repository_may_not_pass(text: str, root: Path) -> None:
     last = [command for command in read(text, root).commands if not command.nested][-1]
@@ -104,7 +108,7 @@ def test_git_in_another_repository_may_not_pass(text: str, root: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["git status", "cd web && git status", "cd web/src; git status; cd ..; git log", "cd nest && cd .. && git status"],
+    ["git status", "git -C web status", "ls || ls; git status", "ls && cd web || ls; git status", "cd web && git status", "cd web/src; git status; cd ..; git log", "cd nest && cd .. && git status"],
 )
 def test_git_in_the_workspaces_own_repository_may(text: str, root: Path) -> None:
     assert all(command.risk is None for command in read(text, root).commands)
@@ -132,3 +136,42 @@ def test_after_a_cd_reading_is_judged_from_there(root: Path) -> None:
     assert read("cd nosuch; cat file", root).commands[-1].reads is None
     assert read("cat < ../other/x", root).commands[-1].reads is None
     assert read("cat < file", root).commands[-1].reads is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "false && cd web; cat ../../other/x",
+        "false && cd web; cat ../file",
+        "false && cd web\ncat ../file",
+        "ls nosuch && cd web | cat; cat ../file",
+        "true && cd web && false || cat ../file",
+        "true || cd web; cat ../file",
+        "true && cd web; cd src; cat ../../file",
+        "cd web && false && cd src; cat ../../file",
+        "false || cd web && cat ../file",
+        "false && cd web; echo <../file",
+        "false && cd web; cat src/../../file",
+    ],
+)
+def test_a_cd_that_may_not_be_reached_moves_nothing_for_certain(text: str, root: Path) -> None:
+    assert read(text, root).commands[-1].reads is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "true && cd web && cat ../file",
+        "true && cd web; cat {root}/file",
+        "true && cd web && ls; ls",
+        "cd web; true && cat ../file",
+        "ls || true; cat file",
+        "grep foo file || true",
+        "test -d web || echo no",
+        "cat file 2>/dev/null || cat file",
+        "ls | cat || cat file",
+        "cd web && false || cat ../file",
+    ],
+)
+def test_what_reads_from_wherever_it_may_be_run_is_recognised(text: str, root: Path) -> None:
+    assert all(command.reads for command in read(text.replace("{root}", str(root)), root).commands)

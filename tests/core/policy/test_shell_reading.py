@@ -236,7 +236,6 @@ def test_what_runs_what_it_is_given_passes_by_no_pattern(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "ls 2>&-",
         "cat <<A <<B\n1\nA\n2\nB",
         "cat <<EOF\nEOF x\n EOF\nEOF",
         "cat 0<&3",

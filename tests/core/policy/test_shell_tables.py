@@ -32,6 +32,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=20)
     (root.parent / "outside.txt").write_text("o\n")
     (root / "out.txt").symlink_to(root.parent / "outside.txt")
     (root / "secret.txt").symlink_to(root / "keys" / ".env")
@@ -88,6 +89,20 @@ git -C src log
 git stash list
 git config --get user.name
 git rev-parse --abbrev-ref HEAD
+xxd -b -l 4 README.md
+tree -aL 2 src
+jq --arg x y '.[$x]' web/package.json
+awk '/a|b/ {print $1}' README.md
+awk '{print $1 "filesystem" 1}' README.md
+hexdump -C README.md
+git shortlog -sn
+git config user.name
+git symbolic-ref HEAD
+git --help
+grep -rn foo --include='*.py' .
+find -H src -name '*.py'
+echo src/*
+sha256sum README.md
 date +%F
 printf '%s\n' a
 command -v git
@@ -158,6 +173,29 @@ tree -o x
 xxd -r README.md x
 kubectl get -f /etc/passwd
 kubectl delete pod x
+awk 'BEGIN{print 1ENVIRON["HOME"]}'
+awk 'BEGIN{1getline}'
+grep -r --include='[^a]env' SECRET .
+grep -r --include='[[:punct:]]env' SECRET .
+rg -g '[^a]env' SECRET
+strings @args
+strings -- @args
+jq -n '$ ENV'
+jq -n '1|ENV'
+jq -n '"a"|modulemeta'
+echo /etc/*
+echo ~/.ssh/*
+echo ../*
+echo src/../../*
+tree -l
+find -L .
+find . -follow
+md5sum -c list
+xxd -l4 README.md
+cat .*
+cat */*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/x
+git log --format=%G?
+git symbolic-ref HEAD refs/heads/x
 python --version x
 """.strip().splitlines()
 
@@ -264,6 +302,43 @@ gcc -wrapper x a.c
 gcc -o .git/hooks/x a.c
 kubectl exec p -- x
 printf -v x y
+awk 'BEGIN{x=1system("touch x")}'
+awk 'BEGIN{0xfsystem("x")}'
+awk 'BEGIN{1esystem("x")}'
+awk '/a/ {print | "x"}' y
+awk '!/a|b/ {"x" | getline}' y
+xxd -bc README.md out
+xxd -al README.md out
+tree -Po x out.txt
+tree -Io x out.txt
+find -D -name -delete
+find -D -path -fprint p
+npm test -script-shell=./evil
+npm test ---script-shell x
+npm test -prefix=other
+npm test -pre=evil
+npm test -cache=x
+pnpm test -script-shell=x
+strings @args
+nm @args
+git log --format=%G?
+git show -s --format=%GG
+git log --pretty=format:%GK
+git log --pretty='format:%h %+GS'
+git log --show-sig
+pytest @pargs
+pytest -q -- @pargs
+uv run pytest @pargs
+mypy @x
+ruff check @x
+pytest --alluredir=x
+pytest --tap-outdir x
+pytest --output=x
+git log --help
+git status --help
+git --help log
+jq -nf prog README.md
+jq -L. x
 """.strip().splitlines()
 
 NOT_RISKY = r"""
@@ -294,6 +369,10 @@ gcc -o build/prog a.c
 tar xzf a.tgz
 curl -s example.org
 unknown --exec x
+npm run build -- -script-shell=x
+npm test -silent
+hexdump -C x
+git commit -m 'about %GS'
 """.strip().splitlines()
 
 
@@ -440,7 +519,7 @@ def test_what_a_row_says_of_long_options_is_what_the_program_says(name: str) -> 
         found = re.search(rf"{re.escape(option)}(?![\w-])(\[=|=| <)?", help_text)
         if option.startswith("--") and found is not None:
             takes = {"[=": {"maybe"}, "=": {"text", "path", "maybe"}, " <": {"text", "path"}}.get(
-                found[1], {"flag", "maybe"}
+                found[1], {"flag", "maybe", "pair"}
             )
             assert kind in takes, option
 

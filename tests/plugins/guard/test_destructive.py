@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pegboard.calls import Call, Touch
+from pegboard.calls import Ask, Call, Deny, Touch
 from pegboard_guard import Settings, pegboard_guards
-from pegboard_guard.destructive import LONGEST, DestructiveCommands
+from pegboard_guard.destructive import DestructiveCommands
+from pegboard_guard.walk import LONGEST
 
-GUARD = DestructiveCommands(home="/home/me", here="/projects/ws")
+GUARD = DestructiveCommands(home="/home/me", here="/projects/ws", environ={"TMPDIR": "/tmp/x"})
 CALL = Call(id="c1", name="some_tool")
 
 # A line that ends in a backslash, or opens a here-document, goes on in the next.
@@ -117,7 +119,7 @@ tee /dev/sdb
 sudo tee /dev/sdb < x
 mkfs.ext4 /dev/sda1
 mkfs -t ext4 /dev/sda1
-sudo mkfs.ext4 x
+sudo mkfs.ext4 /dev/vg/x
 wipefs -a /dev/sda
 fdisk /dev/sda
 :(){ :|:& };:
@@ -134,6 +136,120 @@ rm -rf /
 X
 rm -rf \
   /
+mkfs.ext4 -v /dev/sda1
+mke2fs -v /dev/sda1
+mkfs -V -t ext4 /dev/sda1
+mkfs.vfat -n EFI /dev/sda1
+mkfs.btrfs -d raid1 /dev/sda /dev/sdb
+mkfs.xfs -d agcount=4 -f /dev/sda1
+mkfs.ext4 -l bad /dev/sda1
+sgdisk -Z -v /dev/sda
+parted /dev/sda mklabel gpt print
+mkntfs /dev/sda1
+mkexfatfs /dev/sda1
+cryptsetup luksFormat /dev/sda1
+nvme format /dev/nvme0n1
+wipefs -af /dev/sda
+echo 'rm -rf /' | bash
+printf 'rm -rf /\n' | sudo sh
+echo / | xargs rm -rf
+xargs rm -rf <<< /
+printf '/\0' | xargs -0 -I{} rm -rf {}
+source /dev/stdin <<< "rm -rf /"
+source <(echo rm -rf /)
+bash <(echo 'rm -rf /')
+x=/; rm -rf $x
+x=/ && rm -rf "$x"
+x="*"; rm -rf $x
+export x=/; rm -rf $x*
+x='-rf /'; rm $x
+for d in build /; do rm -rf $d; done
+bash -c 'rm -rf $0' /
+set -- /; rm -rf "$1"
+rm -rf $x/
+rm -rf "${X}/"
+rm -rf "${X}/"*
+rm -rf $UNSET/*
+rm -rf "${X:-/}"
+rm -rf ${HOME%/}
+rm -rf $(echo /)
+rm -rf "$(printf %s /)"
+rm -rf `echo ~`
+rm -rf $(git rev-parse --git-dir)
+d=$(git rev-parse --git-dir); rm -rf "$d"
+$(echo rm) -rf /
+r=rm; $r -rf /
+/bin/r? -rf /
+rm${IFS}-rf${IFS}/
+{rm,-rf,/}
+rm -rf $"/"
+rm -rf $'\x2f'
+rm -rf $'/'
+rm -rf /*/*
+rm -rf ~/*/*
+rm -rf ./**
+rm -rf ../ws
+rm -rf $PWD/../ws
+cd ..; rm -rf ws
+cd ../..; rm -rf projects
+rm -rf ../../../etc
+rm -rf /{usr,etc}
+rm -rf /{{u,v}sr,x}
+trap -- 'rm -rf /' EXIT
+uv run rm -rf /
+uv run --with x rm -rf /
+npx rm -rf /
+ssh h rm -rf /
+ssh -p 22 h 'rm -rf /'
+git submodule foreach 'rm -rf /'
+git submodule foreach --recursive rm -rf /
+git bisect run rm -rf /
+git rebase -x 'rm -rf /' main
+git -c 'alias.x=!rm -rf /' x
+env -S"rm -rf /"
+script -qc 'rm -rf /' out
+alias g='rm -rf /'
+eval -- 'rm -rf /'
+find . -name '?*' -delete
+find . -path './*' -delete
+find . -size +0 -delete
+find . -delete -name x
+find . -name x -o -delete
+find . -exec sh -c 'rm -rf "$@"' x {} +
+find . -exec sudo rm -rf {} +
+find . -print0 | xargs -0 rm -rf
+find . -type f | sort | xargs rm
+find . -print | grep -v x; find . | xargs rm -f
+ls | xargs rm -rf
+rm .git/HEAD
+rm -r .git/refs
+rm -rf .git/objects/pack
+rm .git/packed-refs
+> .git/HEAD
+: > .git/config
+truncate -s 0 .git/HEAD
+cp /dev/null .git/HEAD
+echo x | tee .git/HEAD
+mv .git/HEAD x
+rm ~/*
+cat x >'/dev'/sda
+cat x > /dev/s\da
+x=/dev/sda; cat y > $x
+dd of=/dev/sd{a,b}
+dd of=/dev/sd{a..c}
+dd of=/dev/sd?
+dd of=/proc/self/root/dev/sda
+cp -t /dev sda
+curl -o /dev/sda x
+curl -o/dev/sda x
+wget --output-document=/dev/sda x
+f() { (f|f)& };f
+f() ( f|f& );f
+b(){ b & b & };b
+f(){ f|f;};f
+f(){ f $1|f $1& };f
+f(){ "f"|f& };f
+f(){ f>/dev/null|f& };f
 """
 PASSED = r"""
 echo "rm -rf /"
@@ -181,7 +297,7 @@ man mkfs
 which mkfs
 git rm -r src
 git clean -fdx
-rm -rf "$BUILD"
+rm -r "$BUILD"
 ls /
 ls ~
 ls .git
@@ -195,6 +311,75 @@ sudo echo "x > /dev/sda"
 python -c "print('rm -rf /')"
 docker run x
 rm -rf -- build
+rm -rf node_modules dist build/
+rm -rf "$TMPDIR/x"
+rm -rf "${BUILD_DIR}/cache"
+rm -rf "$ROOT"/build/*
+x=build; rm -rf $x/
+x=build; rm -rf "$x"/*
+d=$(mktemp -d) && cd "$d" && rm -rf "$d/"
+d=$(mktemp -d); trap 'rm -rf "$d"' EXIT
+for d in build dist; do rm -rf "$d/"; done
+for d in */; do rm -rf "$d/node_modules"; done
+(cd build && rm -rf *)
+find . -path ./node_modules -prune -o -name '*.pyc' -print
+find . -name '*.pyc' -o -name '*.pyo' -delete
+find . \( -name '*.pyc' -o -name '*.pyo' \) -delete
+find . -name '*.log' -size +10M -delete
+find . -name '*.pyc' -print0 | xargs -0 rm -f
+find . -type d -name dist -exec sh -c 'rm -rf "$1"' _ {} \;
+find . | xargs grep rm
+find . -type f -exec grep -q x {} \; -delete
+git ls-files -d | xargs git rm
+git clean -fd
+rm .git/index.lock
+rm -f .git/refs/heads/x.lock
+rm -f .git/index
+rm -rf '*'
+rm -rf '~'
+echo x >> .git/info/exclude
+git config user.name x
+echo '/' | cat
+echo 'rm -rf /' | tee notes
+echo 'rm -rf /' > notes
+cat > notes <<'X'
+rm -rf / and :(){ :|:& };:
+X
+dd if=/dev/zero of=disk.img
+truncate -s 1G disk.img
+wipefs /dev/sda
+parted /dev/sda print
+sfdisk -d /dev/sda
+mkfs.ext4 -n /dev/sda1
+cryptsetup luksDump /dev/sda1
+curl -o out https://x
+rm -rf ../other
+rm -rf packages/*/dist
+rm -rf */node_modules
+f() { f "$1"; }; f x
+build() { lint & check & wait; }; build
+walk() { ls "$1" | while read -r x; do walk "$x"; done; }
+f() { ls; }; f | f &
+npm run clean
+uv run pytest
+ssh h uptime
+trap - EXIT
+"""
+ASKED = r"""
+rm -rf $x
+rm -rf "$BUILD"
+rm -fr -- "$x"
+rm -r -f "$@"
+rm -rf "$(cat list)"
+rm -rf $(which rm)
+rm -rf "${X:?}/"
+rm -rf "$TMPDIR/"*
+rm -rf ~/"$x"
+f() { rm -rf "$1"; }; f build
+$x -rf /
+mkfs.ext4 disk.img
+mkswap swapfile
+mkfs.ext4 "$DISK"
 """
 
 
@@ -204,7 +389,7 @@ def lines(text: str) -> list[str]:
     begun = ""
     for line in text.strip("\n").split("\n"):
         begun = f"{begun}\n{line}" if begun else line
-        if not begun.endswith("\\") and ("<<X" not in begun or begun.endswith("\nX")):
+        if not begun.endswith("\\") and (not re.search("<<'?X", begun) or begun.endswith("\nX")):
             found.append(begun)
             begun = ""
     return found
@@ -213,13 +398,24 @@ def lines(text: str) -> list[str]:
 @pytest.mark.parametrize("line", lines(REFUSED))
 def test_a_destructive_command_is_refused_wherever_it_stands(line: str) -> None:
     denied = GUARD(CALL, [Touch("run", line)])
-    assert denied is not None and denied.rule.startswith("guard.destructive: ")
+    assert isinstance(denied, Deny) and denied.rule.startswith("guard.destructive: ")
     assert "Nothing was run" in denied.text
 
 
 @pytest.mark.parametrize("line", lines(PASSED))
 def test_text_and_ordinary_removal_are_not_the_guards_affair(line: str) -> None:
     assert GUARD(CALL, [Touch("run", line)]) is None
+
+
+@pytest.mark.parametrize("line", lines(ASKED))
+def test_what_may_well_destroy_is_asked_about_whatever_the_rules_say(line: str) -> None:
+    asked = GUARD(CALL, [Touch("run", line)])
+    assert isinstance(asked, Ask) and asked.rule.startswith("guard.destructive: ")
+
+
+def test_what_is_plainly_destructive_is_refused_though_something_else_is_doubtful() -> None:
+    assert isinstance(GUARD(CALL, [Touch("run", "rm -rf $x; rm -rf /")]), Deny)
+    assert isinstance(GUARD(CALL, [Touch("run", "rm -rf $x"), Touch("run", "rm -rf /")]), Deny)
 
 
 @pytest.mark.parametrize(
@@ -231,9 +427,10 @@ def test_text_and_ordinary_removal_are_not_the_guards_affair(line: str) -> None:
         ("rm -r .git", "rm of the repository's .git"),
         ("rm -rf ~", "rm of a home folder"),
         ("rm -rf /etc", "rm of the system folder /etc"),
+        ("rm -rf $x/", "rm of the root of the file system, where a variable is not set"),
         ("cat x > /dev/sda", "writing to a disk"),
         (":(){ :|:& };:", "a fork bomb"),
-        ("mkfs.ext4 x", "mkfs.ext4, which formats a disk"),
+        ("mkfs.ext4 /dev/sda1", "mkfs.ext4, which formats a disk"),
     ],
 )
 def test_the_rule_says_what_would_be_lost(line: str, named: str) -> None:
@@ -253,20 +450,53 @@ def test_it_can_be_switched_off_and_is_on_by_default() -> None:
     assert "DestructiveCommands" not in kinds(Settings(destructive=False))
 
 
-def test_the_grammar_is_not_loaded_before_a_command_is_judged() -> None:
+def test_a_command_is_judged_without_loading_the_grammar() -> None:
     code = (
         "import sys; from pegboard.calls import Call, Touch; from pegboard_guard import pegboard_guards\n"
-        "guards = list(pegboard_guards(None)); touches = [Touch('read', 'a')]\n"
-        "[guard(Call(id='c', name='t'), touches) for guard in guards]\n"
-        "assert 'tree_sitter' not in sys.modules\n"
+        "guards = list(pegboard_guards(None))\n"
         "assert guards[-1](Call(id='c', name='t'), [Touch('run', 'rm -rf /')])\n"
-        "assert 'tree_sitter' in sys.modules"
+        "assert 'tree_sitter' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_length_does_not_hide_a_command() -> None:
-    assert GUARD.found(": " + "a" * LONGEST + "; rm -rf /") is not None
+HIDDEN = [r"\rm -rf /", 'bash -c "rm -rf /"', ":(){ :|:& };:", "cat x >/dev/sda"]
+
+
+@pytest.mark.parametrize("line", HIDDEN)
+def test_length_does_not_hide_a_command(line: str) -> None:
+    for many in (9_000, 25_000, LONGEST, 2 * LONGEST):
+        assert GUARD.found("#" + "a" * many + "\n" + line) is not None
+        assert GUARD.found("ls;" * (many // 3) + line) is not None
+
+
+def test_a_long_text_for_a_file_is_no_long_command() -> None:
+    assert GUARD.found("cat > notes <<'X'\n" + "rm -rf / is text; $(here) `too`\n" * 1500 + "X\n") is None
+    denied = GUARD(CALL, [Touch("run", "cat > notes <<'X'\n" + "a" * LONGEST + "\nX\n")])
+    assert isinstance(denied, Deny) and "too long" in denied.text and "Nothing was run" in denied.text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("watch " * 800 + "x", "find " + "-exec " * 700, "eval " * 900, "ssh " * 900, "f(){ " + "a|" * 1500),
+        *("rm " + "{a,b}" * 600, "rm " + "a/*b.c " * 1000, "x=$x$x;" * 1200, "f()(" * 1000, 'eval "' * 600),
+    ],
+)
+def test_the_work_is_bounded(line: str) -> None:
+    """Counted in calls, not in time: what is not bounded takes millions."""
+    steps = 0
+
+    def count(*_: object) -> None:
+        nonlocal steps
+        steps += 1
+
+    sys.setprofile(count)
+    try:
+        GUARD(CALL, [Touch("run", line)])
+    finally:
+        sys.setprofile(None)
+    assert steps < 1_500_000
 
 
 TARGETS = [

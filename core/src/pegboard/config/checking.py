@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
@@ -223,5 +224,24 @@ def _inner(name: str) -> tuple[str, ...]:
 
 def nearest(key: str, known: Iterable[str]) -> str:
     """`; did you mean X?` where a known name is near, else nothing."""
-    near = difflib.get_close_matches(key, list(known), 1, 0.6)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = difflib.get_close_matches(key, list(known), 3, 0.6)
+    best = min(
+        near,
+        key=lambda one: (apart(key, one), ((Counter(key) | Counter(one)) - (Counter(key) & Counter(one))).total()),
+        default=None,
+    )
+    return f"; did you mean {best}?" if best is not None else ""
+
+
+def apart(one: str, other: str) -> int:
+    """How many letters were left out, added, changed, or exchanged with the next."""
+    rows = [list(range(len(other) + 1))]
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and (one[i - 2], letter) == (wanted, other[j - 2]):
+                cost = min(cost, rows[-2][j - 2] + 1)
+            row.append(cost)
+        rows.append(row)
+    return rows[-1][-1]

@@ -139,6 +139,8 @@ def _key(name: str, declared: mi.Type, default: Any) -> Key:
         project = "more of them"
     if name == "permission.rules":
         project = "more that ask or deny"
+    if name == "mode":
+        project = "to plan, where no other denies"
     if name in ("tools.allow", "toolSets"):
         project = "where you have none" if name == "tools.allow" else "fewer"
     return Key(

@@ -7,8 +7,9 @@ A project file comes with a clone. Of its keys count those whose field says in w
     "lower"         a smaller number is stricter; none is the loosest
     (a, b, c)       these words, from the loosest to the strictest
 
-Beyond those: `tool_permission` by key, `tools.NAME = false`, lists called deny or protected in a plugin's table,
-`tools.allow` where there is none below, `toolSets` where it takes sets away, and rules one by one that ask or deny.
+Beyond those: the mode `plan` where no other is on that denies, `tool_permission` by key, `tools.NAME = false`, lists called
+deny or protected in a plugin's table, `tools.allow` where there is none below, `toolSets` where it takes sets away, and
+rules one by one that ask or deny.
 
 Once a person trusts the project, its rules, modes, commands, servers, sets and the tables of tool sets count as they stand.
 All else is a person's own, and is only tightened: which guards, approvers and launchers there are and their settings, strict
@@ -51,6 +52,10 @@ FREE = frozenset(
     ]
 )
 """Core's own tables and keys that a trusted project may set as it likes. A new one is not among them by itself."""
+TIGHTER_MODES = frozenset({"plan"})
+"""Shipped modes that only deny."""
+_LOOSER_MODES = frozenset({None, "", "accept-edits", "auto"})
+"""Those that deny nothing, so that one of the tighter loses nothing of them."""
 _LONGEST = 256
 _SHOWN = 8
 _DEEP, _DEEPER = 4, 8
@@ -185,6 +190,9 @@ def _counting(
     match key:
         case ("toolSets",):
             return _fewer_sets(value, config.toolSets, entries)
+        case ("mode",):
+            own = {config.mode, value} & {*config.modes}  # a person's table may deny more, or allow
+            return value if value in TIGHTER_MODES and config.mode in _LOOSER_MODES and not own else _UNSTATED
         case ("tools", "allow"):
             return _texts(value) if not config.tools.allow and value else _UNSTATED
         case ("tool_permission", name) if name not in PermissionSettings.__struct_fields__:

@@ -14,7 +14,7 @@ from pegboard.config.checking import OWN
 from pegboard.config.layers import JOINED, Said, is_listed, leaves
 from pegboard.config.places import PROJECT_FILE
 from pegboard.config.project import Brought, Unfit, said_of
-from pegboard.config.tightening import Counted, Names, freed, named
+from pegboard.config.tightening import TIGHTER_MODES, Counted, Names, freed, named
 from pegboard.config.trust import State, Trusted
 
 Kind = Literal["rule", "command", "server", "set", "file", "setting"]
@@ -41,12 +41,14 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it. gone: what was trusted and is not there any more. never: keys that count for nothing, whoever trusts."""
+    """All of it. gone: what was trusted and is not there any more. never: keys that count for nothing, whoever trusts. same:
+    files whose bytes changed though nothing in them that counts is new."""
 
     state: State
     wishes: list[Wish]
     gone: list[str]
     never: list[str]
+    same: list[str] = []
 
 
 def wishes(
@@ -76,7 +78,9 @@ def wishes(
     present = {row.text for row in rows}
     gone = [*sorted(old - present), *sorted({*parts} - {*found.parts()} - {PROJECT_FILE})]
     never = named(found.said, free.ignored) if found.said else []
-    return Wishes(state=state, wishes=_sorted(told), gone=gone, never=never)
+    changed = PROJECT_FILE in parts and parts[PROJECT_FILE] != found.parts().get(PROJECT_FILE)
+    idle = changed and found.said is not None and not (old - present) and not any(row.text not in old for row in rows)
+    return Wishes(state=state, wishes=_sorted(told), gone=gone, never=never, same=[PROJECT_FILE] if idle else [])
 
 
 def _free(said: Said | None, persons: frozenset[str]) -> Counted:
@@ -107,9 +111,10 @@ def _rows(said: Said, free: Counted) -> list[Wish]:
             for number, table in enumerate(value):
                 if key[0] != "permission" or table["action"] != "deny":
                     source = counting.entry(key, number)
-                    rows.append(_wish(key, f"[[{name}]] {literal(table)}", source.line if source else None))
+                    text = f"[[{name}]] {literal(table)}"
+                    rows.append(_wish(key, text, source.line if source else None))
         elif not _only_denies(key, value):
-            rows.append(_wish(key, f"{name} = {literal(value)}", said.line(key)))
+            rows.append(_wish(key, f"{name} = {literal(value)}", said.line(key), loosens=not _is_harmless(key, value)))
     return rows
 
 
@@ -118,8 +123,13 @@ def _only_denies(key: tuple[str, ...], value: Any) -> bool:
     return key[0] != "modes" and (key[-1] in JOINED or (key[0] == "tool_permission" and value == "deny"))
 
 
-def _wish(key: tuple[str, ...], text: str, line: int | None) -> Wish:
-    return Wish(kind=_kind(key), text=text, file=PROJECT_FILE, line=line)
+def _is_harmless(key: tuple[str, ...], value: Any) -> bool:
+    """Whether it stands among the rules and loosens none: what a mode is for, and the mode in which nothing is changed."""
+    return (key[0] == "modes" and key[2:] == ("description",)) or (key == ("mode",) and value in TIGHTER_MODES)
+
+
+def _wish(key: tuple[str, ...], text: str, line: int | None, *, loosens: bool = True) -> Wish:
+    return Wish(kind=_kind(key) if loosens else "setting", text=text, file=PROJECT_FILE, line=line)
 
 
 def _kind(key: tuple[str, ...]) -> Kind:

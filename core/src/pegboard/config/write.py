@@ -220,7 +220,11 @@ def _told(file: Path) -> Iterator[None]:
         text = str(error).replace("nothing was started", UNCHANGED)
         raise ConfigError(text if UNCHANGED in text else f"{text}; {UNCHANGED}") from None
     except (OSError, UnicodeError) as error:
-        raise ConfigError(f"cannot be written ({error}); {UNCHANGED}", file=str(file)) from None
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ConfigError(
+            f"cannot be written ({why}); {UNCHANGED}. See to it that you may write that file and its folder.",
+            file=str(file),
+        ) from None
 
 
 @contextmanager

@@ -19,7 +19,23 @@ if TYPE_CHECKING:
 _SYSTEM = tuple(
     f"/{name}"
     for name in [
-        *("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "gnu", "snap", "proc", "dev", "sys"),
+        *(
+            "usr",
+            "bin",
+            "sbin",
+            "lib",
+            "lib32",
+            "lib64",
+            "libx32",
+            "etc",
+            "opt",
+            "nix",
+            "gnu",
+            "snap",
+            "proc",
+            "dev",
+            "sys",
+        ),
         *("run/current-system", "run/systemd/resolve"),
     ]
 )

@@ -58,6 +58,11 @@ def available() -> bool:
     return _version() >= LEAST
 
 
+def version() -> int:
+    """The version of Landlock here; 0 where there is none."""
+    return _version()
+
+
 @cache
 def _version() -> int:
     """The version of Landlock here; 0 where there is none."""

@@ -140,7 +140,7 @@ def _may_be(pattern: str, command: Command) -> bool:
         return False
     if not _is_sure(words[0]):
         return True
-    if wanted[0] not in ("*", words[0].text, words[0].text.rpartition("/")[2]):
+    if wanted[0] != "*" and wanted[0].rpartition("/")[2].casefold() != words[0].text.rpartition("/")[2].casefold():
         return False
     return len(wanted) > 1 and not all(_is_sure(word) for word in words[1:])
 
@@ -220,9 +220,7 @@ class Guarded(msgspec.Struct, frozen=True, gc=False):
     paths: tuple[str, ...]
 
 
-def _barred(
-    askings: Iterable[Asking], line: Line, guarded: Sequence[Guarded], root: str, cwd: str
-) -> Iterator[Asking]:
+def _barred(askings: Iterable[Asking], line: Line, guarded: Sequence[Guarded], root: str, cwd: str) -> Iterator[Asking]:
     """The same with what reading commands may read. Where a rule may be meant, such a command does not pass as reading."""
     from pegboard.policy.operands import operands_of
     from pegboard.policy.shell.line import Trouble

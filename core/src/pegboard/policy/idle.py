@@ -10,6 +10,7 @@ import msgspec
 
 from pegboard.calls import Layer, Source
 from pegboard.config.authority import PermissionSettings, RuleSettings, RulesSettings
+from pegboard.config.checking import apart
 from pegboard.config.load import Loaded, Stated
 from pegboard.config.schema import Config
 from pegboard.policy.patterns import plain_pattern
@@ -96,9 +97,9 @@ def misspelt_keys(loaded: Loaded, known: Collection[str]) -> Iterator[Fault]:
 def _misspelt(said: Stated, source: Source | None, key: str, action: str, known: Collection[str]) -> Iterator[Fault]:
     if key in known or key in PermissionSettings.__struct_fields__:
         return
-    near = min(known, key=lambda one: (_apart(key, one), one))
-    apart = _apart(key, near)
-    if apart <= _APART and 2 * apart < len(near):
+    near = min(known, key=lambda one: (apart(key, one), one))
+    letters = apart(key, near)
+    if letters <= _APART and 2 * letters < len(near):
         word = "denies" if action == "deny" else "asks about"
         yield Fault(
             said.layer,
@@ -106,20 +107,6 @@ def _misspelt(said: Stated, source: Source | None, key: str, action: str, known:
             source,
             f'no tool has the permission key "{key}", so this {word} nothing; write {near}',
         )
-
-
-def _apart(one: str, other: str) -> int:
-    """How many letters were left out, added, changed, or exchanged with the next."""
-    rows = [list(range(len(other) + 1))]
-    for i, letter in enumerate(one, 1):
-        row = [i]
-        for j, wanted in enumerate(other, 1):
-            cost = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (letter != wanted))
-            if i > 1 and j > 1 and (one[i - 2], letter) == (wanted, other[j - 2]):
-                cost = min(cost, rows[-2][j - 2] + 1)
-            row.append(cost)
-        rows.append(row)
-    return rows[-1][-1]
 
 
 _APART = 2

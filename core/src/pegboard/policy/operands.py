@@ -49,10 +49,7 @@ class Operands(msgspec.Struct, frozen=True, gc=False):
         """Whether one is, or leads to, what they name; or nobody can tell."""
         if not self.sure:
             return True
-        for one in self.places:
-            if _fits(patterns, one) or (one.folder and self._below(patterns, one)):
-                return True
-        return False
+        return any(_fits(patterns, one) or (one.folder and self._below(patterns, one)) for one in self.places)
 
     def _below(self, patterns: tuple[str, ...], one: Named) -> bool:
         if all(_leads_apart(pattern, one.at) for pattern in patterns):

@@ -10,12 +10,44 @@ from pegboard.activity import activity_of
 from pegboard.arguments import InvalidArguments
 
 from pegboard_cli.prompt import Subject
+from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard.config.schema import UISettings
     from pegboard.events import CallAsked
     from pegboard.registry import Named, Registry
     from pegboard.tooling import Tool
+
+
+_LONGEST = 80
+
+
+class Together:
+    """Which calls are open at the same time, and whose line was shown last: so whether a result must say whose it is."""
+
+    def __init__(self) -> None:
+        self._open: set[str] = set()
+        self._several = False
+        self._last: str | None = None
+
+    def asked(self, id: str) -> None:
+        """A call came."""
+        self._several = self._several and bool(self._open)
+        self._open.add(id)
+        self._several = self._several or len(self._open) > 1
+
+    def shown(self, id: str | None) -> None:
+        """Its line was shown; None: those of several."""
+        self._last = id
+
+    def finished(self, id: str) -> None:
+        """It is over."""
+        self._open.discard(id)
+
+    def is_unclear(self, id: str) -> bool:
+        """Whether the line above a result is not its call's. From here on it is."""
+        unclear, self._last = self._several and self._last != id, id
+        return unclear
 
 
 class AskedCalls:
@@ -25,6 +57,7 @@ class AskedCalls:
         self._registry = registry
         self._ui = ui
         self._calls: dict[str, CallAsked] = {}
+        self._first: dict[str, Any] = {}
 
     def __contains__(self, id: str) -> bool:
         return id in self._calls
@@ -38,6 +71,14 @@ class AskedCalls:
         asked = self._calls.get(id)
         return self._registry.get(asked.requested) if asked else None
 
+    def words(self, id: str) -> str:
+        """A call in a few words, to say whose a result is; nothing of one that nobody knows."""
+        if id not in self._calls:
+            return ""
+        activity = self.subject(id).activity
+        words = visible(" ".join(part for part in (activity.verb, activity.subject) if part))
+        return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+
     def subject(self, id: str) -> Subject:
         """A call with its arguments as its tool reads them, where it can."""
         asked = self._calls[id]
@@ -49,9 +90,11 @@ class AskedCalls:
         return self._subject(asked, named, arguments)
 
     def subject_with(self, id: str, arguments: Any) -> Subject:
-        """A call with the very arguments that it would run with."""
+        """A call with the very arguments that it would run with; other ones than at the first question are a person's."""
         asked = self._calls[id]
-        return self._subject(asked, self._registry.find(asked.requested), arguments)
+        edited = self._first.setdefault(id, arguments) != arguments
+        subject = self._subject(asked, self._registry.find(asked.requested), arguments)
+        return msgspec.structs.replace(subject, edited=edited)
 
     def _subject(self, asked: CallAsked, named: Named | None, arguments: Any) -> Subject:
         activity = activity_of(named.tool if named else None, asked.requested, arguments, params=self._ui.glyph_params)

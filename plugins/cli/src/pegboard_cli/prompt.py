@@ -17,17 +17,19 @@ from pegboard.events import ApprovalAsked, QuestionAsked
 from pegboard_cli import editing, typed
 from pegboard_cli.render import activity_line, all_visible, argument_lines, block_lines
 from pegboard_cli.replies import ENDING as ENDING
-from pegboard_cli.replies import SCOPES, Reply, Scope, read_choice, read_reply, read_scope
+from pegboard_cli.replies import RUN, SCOPES, Reply, Scope, read_choice, read_reply, read_scope
 from pegboard_cli.screen import Screen
 from pegboard_cli.terminal import plain, visible
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What a call would do, as a person is shown it: the arguments are those it would run with, none left out."""
+    """What a call would do, as a person is shown it: the arguments are those it would run with, none left out. edited: the
+    person has made them what they are."""
 
     tool: str
     activity: Activity
     arguments: object
+    edited: bool = False
 
 
 def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> list[str]:
@@ -38,6 +40,7 @@ def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, gl
     return [
         *activity_line(subject.activity, subject.tool, styles, glyphs=glyphs),
         "  " + styles.warn(asks),
+        *(["  " + styles.warn("edited:")] if subject.edited else []),
         *("  " + line for line in argument_lines(subject.arguments, styles)),
         *("  " + line for line in preview),
         *_kept_lines(event.remember, _scopes(event), screen),
@@ -47,15 +50,16 @@ def approval_lines(event: ApprovalAsked, subject: Subject, screen: Screen, *, gl
 async def ask_approval(event: ApprovalAsked, subject: Subject, screen: Screen, *, glyphs: bool = True) -> port.Answer:
     """Show the call and read an answer. The end of input means no."""
     typed.say(screen, approval_lines(event, subject, screen, glyphs=glyphs))
-    arguments: Mapping[str, Any] | None = None
     while True:
-        always = bool(event.remember) and arguments is None  # of other arguments nothing was offered
-        line = await typed.ask(screen, _question(event, always=always, edited=arguments is not None))
+        always = bool(event.remember)
+        line = await typed.ask(screen, _question(event, screen, always=always, edited=subject.edited))
         reply = Reply(False) if line is None else read_reply(line)
         if reply is None:
             typed.say(screen, [f"  Please answer {'y, a, e or n' if always else 'y, e or n'}."])
         elif reply.edit:
-            arguments = await _edited(event, arguments, screen)
+            arguments = await _edited(event, screen)
+            if arguments is not None:  # judged first; what stands is asked about, with what it would change
+                return port.Answer(id=event.id, granted=True, arguments=arguments)
         elif reply.always and not always:
             typed.say(screen, ["  That cannot be remembered; please answer y, e or n."])
         elif reply.always:
@@ -63,12 +67,7 @@ async def ask_approval(event: ApprovalAsked, subject: Subject, screen: Screen, *
             if answer is not None:
                 return answer
         else:
-            return port.Answer(
-                id=event.id,
-                granted=reply.granted,
-                reason=reply.reason,
-                arguments=arguments if reply.granted else None,
-            )
+            return port.Answer(id=event.id, granted=reply.granted, reason=reply.reason)
 
 
 async def ask_several(
@@ -120,13 +119,18 @@ def _scopes(event: ApprovalAsked) -> list[Scope]:
     return [scope for scope in SCOPES if scope in event.scopes]
 
 
-def _question(event: ApprovalAsked, *, always: bool, edited: bool) -> str:
-    offered = "[a]lways for this session / " if _scopes(event) == ["session"] else "[a]lways / "
+def _question(event: ApprovalAsked, screen: Screen, *, always: bool, edited: bool) -> str:
+    offered = f"[a]lways for {_session(screen)} / " if _scopes(event) == ["session"] else "[a]lways / "
     return f"Allow{' as edited' if edited else ''}? [y]es once / {offered if always else ''}[e]dit / {ENDING}"
 
 
+def _session(screen: Screen) -> str:
+    """How long an answer for the session stands."""
+    return "the rest of this run" if screen.one_turn else "this session"
+
+
 def _kept_lines(kept: Sequence[str], scopes: Sequence[Scope], screen: Screen) -> list[str]:
-    for_session = ", for this session" if scopes == ["session"] else ""
+    for_session = f", for {_session(screen)}" if scopes == ["session"] else ""
     return ["  " + screen.styles.warn(f"always would allow{for_session}: {visible(one)}") for one in kept]
 
 
@@ -136,7 +140,7 @@ async def _always(event: ApprovalAsked, screen: Screen) -> port.Answer | None:
     if scopes == ["session"] and not event.commands:
         return port.Answer(id=event.id, granted=True, remember="session")
     patterns: tuple[str, ...] | None = None
-    words = [SCOPES[scope][1] for scope in scopes]
+    words = [RUN if screen.one_turn and scope == "session" else SCOPES[scope][1] for scope in scopes]
     question = " / ".join([*words, *(["[c]hange the pattern"] if event.commands else []), "[B]ack"])
     while True:
         line = await typed.ask(screen, f"Always in: {question} ")
@@ -178,20 +182,17 @@ async def _changed(event: ApprovalAsked, before: tuple[str, ...] | None, screen:
 # --- edit -------------------------------------------------------------------------------------------------------------
 
 
-async def _edited(event: ApprovalAsked, before: Mapping[str, Any] | None, screen: Screen) -> Mapping[str, Any] | None:
-    """The arguments as the person makes them, shown; as they were where nothing came of it."""
-    now = before if before is not None else event.arguments
-    if not isinstance(now, Mapping):
+async def _edited(event: ApprovalAsked, screen: Screen) -> Mapping[str, Any] | None:
+    """The arguments as the person makes them; None where they are as they were."""
+    if not isinstance(event.arguments, Mapping):
         typed.say(screen, ["  These arguments cannot be edited."])
-        return before
+        return None
     try:
-        arguments = await editing.edit_arguments(now, screen)
+        arguments = await editing.edit_arguments(event.arguments, screen)
     except editing.NotEdited as why:
         typed.say(screen, [f"  Not edited: {why}."])
-        return before
+        return None
     if arguments == event.arguments:
         typed.say(screen, ["  They are as they were."])
         return None
-    lines = argument_lines(arguments, screen.styles)
-    typed.say(screen, ["  " + screen.styles.warn("edited:"), *("  " + line for line in lines)])
     return arguments

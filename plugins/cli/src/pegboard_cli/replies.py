@@ -17,6 +17,8 @@ SCOPES: dict[Scope, tuple[str, str]] = {
     "user": ("e", "[e]very project"),
 }
 """How long "always" may stand: the key, and how it is offered."""
+RUN = "the re[s]t of this run"
+"""How `session` is offered where the process ends with the turn: what it keeps ends with it."""
 _LONG: dict[str, Scope] = {"session": "session", "project": "project", "every": "user", "every project": "user"}
 _NO = re.compile(r"(?:no|n)\b[\s,:;.-]*(?:because\b)?\s*(?P<reason>.*)", re.IGNORECASE | re.DOTALL)
 _PART = re.compile(r"(\d{1,4})(?:\s*(?:-|\.\.)\s*(\d{1,4}))?")

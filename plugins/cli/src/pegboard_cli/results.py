@@ -11,7 +11,7 @@ from pegboard_cli.terminal import command_output, spelled, visible
 
 if TYPE_CHECKING:
     from pegboard.calls import BlockName
-    from pegboard.events import CallFinished, Usage
+    from pegboard.events import ApprovalAnswered, CallFinished, Usage
     from pegboard.tooling import Tool
 
 
@@ -51,6 +51,16 @@ def _refusal(event: CallFinished) -> str:
         return "needs consent, nobody to ask"
     who = "you" if answer.by == "person" else answer.by
     return f"declined by {who}" + (f": {answer.reason}" if answer.reason else "")
+
+
+def kept_line(event: ApprovalAnswered) -> str:
+    """Where a person's answer was kept that outlasts the session, and how it is taken back; nothing where none was."""
+    source = event.source
+    if not event.granted or source is None or not event.remember:
+        return ""
+    place = f"{source.file}:{source.line}" if source.line is not None else source.file
+    how = "in this project" if event.scope == "project" else "in every project"
+    return visible(f"  kept {how}: {'; '.join(event.remember)} ({place}). To take it back, delete that rule there.")
 
 
 def usage_line(usage: Usage) -> str:

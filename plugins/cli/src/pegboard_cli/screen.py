@@ -19,12 +19,13 @@ class Screen:
     """The two streams. Lines given to `say` are safe already (see `render`); the answer is made safe here.
 
     live: stderr is a terminal that can be written over, so the tail of a running command is shown there. lent: another
-    program has the terminal, an editor, and hears its keys."""
+    program has the terminal, an editor, and hears its keys. one_turn: the process ends with the turn."""
 
     def __init__(self) -> None:
         self.styles = Styles(takes_colour(sys.stderr))
         self.live = takes_sequences(sys.stderr)
         self.lent = False
+        self.one_turn = False
         self.streams_answer = is_terminal(sys.stdout)
         self.one_terminal = self.streams_answer and same_device(sys.stdout, sys.stderr)
         self._speller = Speller()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from pegboard.config.places import PROJECT_FILE, PROJECT_PLUGINS, config_file, f
 from pegboard.config.project import Brought, brought
 from pegboard.config.trust import record, records, standing
 from pegboard.config.wishes import KINDS, Wish, wishes
-from pegboard.entries import scan, set_names
+from pegboard.entries import Entry, scan, set_names
 
 from pegboard_cli.styles import Styles, is_terminal, takes_colour
 from pegboard_cli.terminal import plain, visible
@@ -22,7 +22,8 @@ QUESTION = "Trust this project as shown? [y/N] "
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of a project, and the very bytes that it was read off. problem: why it cannot be trusted."""
+    """What is shown of a project, and the very bytes that it was read off. problem: why it cannot be trusted. same: files
+    that changed in nothing that counts. unloadable: plugin files that would not be loaded all the same, and why."""
 
     root: str
     state: Literal["trusted", "changed", "untrusted", "nothing"]
@@ -32,6 +33,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     gone: list[str]
     never: list[str]
     problem: str | None
+    same: list[str] = []
+    unloadable: list[str] = []
 
 
 def look(path: str | None, environ: Mapping[str, str]) -> Shown:
@@ -56,7 +59,20 @@ def look(path: str | None, environ: Mapping[str, str]) -> Shown:
         gone=asked.gone,
         never=asked.never,
         problem=problem,
+        same=asked.same,
+        unloadable=list(_unloadable(found, entries)),
     )
+
+
+def _unloadable(found: Brought, entries: Sequence[Entry]) -> Iterator[str]:
+    from pegboard.plugins.loaded import LoadProblem
+    from pegboard.plugins.project_files import check_file
+
+    for file in found.plugins:
+        try:
+            check_file(file, entries)
+        except LoadProblem as problem:
+            yield f"{file.path}: {problem}"
 
 
 def shown_lines(shown: Shown) -> list[str]:
@@ -80,6 +96,11 @@ def shown_lines(shown: Shown) -> list[str]:
             mark = "+ " if wish.news and shown.state == "changed" else "  "
             place = f"{wish.file}:{wish.line}: " if wish.line is not None else ""
             out.append(visible(f"{mark}{place}{wish.text}"))
+    if shown.state == "changed" and shown.same:
+        out += ["", *(visible(f"{file}: changed, nothing in it that counts is new") for file in shown.same)]
+    if shown.unloadable:
+        out += ["", styles.bold("These would not be loaded all the same; rename them:")]
+        out += [visible(f"  {text}") for text in shown.unloadable]
     if not shown.wishes:
         out += ["", "It would switch nothing on that is off now."]
     if shown.gone:

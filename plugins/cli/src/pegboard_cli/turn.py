@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.session import Session
 
+_NAMED = 6
 EXIT = {"done": OK, "asked_back": OK, "stopped": ERROR, "error": ERROR, "interrupted": INTERRUPTED}
 """The exit code of each way a turn ends. Denied calls do not change it."""
 
@@ -26,6 +27,7 @@ EXIT = {"done": OK, "asked_back": OK, "stopped": ERROR, "error": ERROR, "interru
 async def run_turn(prompt: str, wishes: Wishes) -> int:
     """Run one turn and show it; returns the exit code."""
     async with opened(wishes, _agent) as front:
+        front.screen.one_turn = True
         me = asyncio.current_task()
         assert me is not None
         interrupts = front.interrupts(lambda: front.hand_in(port.Interrupt(signal=interrupts.signal)), me.cancel)
@@ -92,5 +94,17 @@ def header(front: Front[Agent]) -> list[str]:
     return [
         f"{styles.bold(f'pegboard {VERSION}')} · {visible(front.agent.banner)}",
         styles.dim(visible(where)),
-        *(styles.warn(f"note: {visible(note)}") for note in board.notes),
+        *(styles.warn(f"note: {visible(note)}") for note in [*withheld(front), *board.notes]),
     ]
+
+
+def withheld(front: Front[Agent]) -> list[str]:
+    """A note on the tools that the mode takes away: a model that misses one does not know why."""
+    mode, board = front.agent.mode, front.board
+    if mode is None:
+        return []
+    without = board.policy_in(None)
+    tools = [tool for tool in board.registry.tools if front.agent.policy.hidden(tool) and not without.hidden(tool)]
+    some = ", ".join(tool.name for tool in tools[:_NAMED])
+    more = f" and {len(tools) - _NAMED} more" if len(tools) > _NAMED else ""
+    return [f"mode {mode.name}: these tools are withheld while it is on: {some}{more}"] if tools else []

@@ -45,3 +45,14 @@ def _meets(version: str, sign: str, wanted: str, star: str | None) -> bool:
 def _numbers(version: str) -> list[int]:
     found = re.match(r"[0-9]+(?:\.[0-9]+)*", version)
     return [int(part) for part in found[0].split(".")] if found else []
+
+
+def program_version(path: str) -> str:
+    """The first line of what a program says to `--version`."""
+    import subprocess
+
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=10)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"it does not say its version ({error})"
+    return (done.stdout.splitlines() or ["it does not say its version"])[0]

@@ -34,11 +34,11 @@ from pegboard.events import (
 from pegboard.registry import Registry
 
 from pegboard_cli.answer import Answer
-from pegboard_cli.asked_calls import AskedCalls
+from pegboard_cli.asked_calls import AskedCalls, Together
 from pegboard_cli.progress import Waits
 from pegboard_cli.prompt import Subject
 from pegboard_cli.render import activity_line, block_lines
-from pegboard_cli.results import dropped_line, result_text, short_error, usage_line
+from pegboard_cli.results import dropped_line, kept_line, result_text, short_error, usage_line
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import columns
 from pegboard_cli.terminal import spelled, visible
@@ -82,6 +82,7 @@ class Viewer:
         self._announced: set[str] = set()
         self._shown_diff: set[str] = set()
         self._questions: dict[str, ApprovalAsked] = {}
+        self._together = Together()
         self._soft = ""
         self._streamed = False
         self._last_message = ""
@@ -89,7 +90,7 @@ class Viewer:
         self._handlers: dict[type, Callable[[Any], None]] = {
             Text: self._text,
             Message: self._message,
-            CallAsked: self._calls.hear,
+            CallAsked: self._asked,
             ApprovalAsked: self._approval_asked,
             ApprovalAnswered: self._approval_answered,
             CallStarted: self._started,
@@ -138,6 +139,7 @@ class Viewer:
 
         From here on its activity line and its diff count as shown."""
         self._announced.add(event.call)
+        self._together.shown(event.call if event.batch < 2 else None)
         if any(isinstance(block, Diff) for block in event.preview):
             self._shown_diff.add(event.call)
         return self._calls.subject_with(event.call, event.arguments)
@@ -189,11 +191,16 @@ class Viewer:
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
+    def _asked(self, event: CallAsked) -> None:
+        self._calls.hear(event)
+        self._together.asked(event.id)
+
     def _announce(self, call_id: str) -> None:
         """The activity line, once, when it is known that the call runs, or that it does not."""
         if call_id in self._announced or call_id not in self._calls or self._quiet or not self._ui.status:
             return
         self._announced.add(call_id)
+        self._together.shown(call_id)
         subject = self._calls.subject(call_id)
         lines = activity_line(subject.activity, subject.tool, self._screen.styles, glyphs=self._ui.glyph_lines)
         self._screen.say(*lines)
@@ -215,9 +222,11 @@ class Viewer:
     def _finished(self, event: CallFinished) -> None:
         self.running.discard(event.id)
         self._screen.clear_tail()
+        self._together.finished(event.id)
         if self._quiet or not self._ui.status:
             return
         self._announce(event.id)
+        whose = self._calls.words(event.id) if self._together.is_unclear(event.id) else ""
         styles = self._screen.styles
         drawn, self._drawn = self._drawn, None
         for block in [*event.blocks, *(drawn or ())]:
@@ -225,7 +234,7 @@ class Viewer:
                 self._block(block)
         tool = self._calls.tool(event.id)
         echo = tool is not None and tool.declaration.echo and not drawn
-        self._result(event, result_text(event.text, tool, event.block), echo=echo)
+        self._result(event, result_text(event.text, tool, event.block), echo=echo, whose=whose)
         if ignored := dropped_line(event.dropped, tool):
             self._answer.settle()
             self._screen.say(styles.dim(ignored))
@@ -235,16 +244,20 @@ class Viewer:
         lines = block_lines(block, self._screen.styles, width=max(width - 2, 1) if width else None)
         self._screen.say(*(f"  {line}" for line in lines))
 
-    def _result(self, event: CallFinished, text: str, *, echo: bool) -> None:
+    def _result(self, event: CallFinished, text: str, *, echo: bool, whose: str) -> None:
+        """whose: which call it is of, where the line above is another's."""
         styles = self._screen.styles
         if event.outcome != "ok":
             if self._ui.show_errors:
-                self._screen.say(styles.dim(f"! {short_error(event)}"))
+                self._screen.say(styles.dim(f"! {f'{whose}: ' if whose else ''}{short_error(event)}"))
         elif _SOFT_NOTE.fullmatch(text.strip()):
             self._soft = text.strip()
             if self._ui.show_notes:
                 self._answer.result(event.text, [self._soft])
         elif echo and text.strip():
+            if whose:
+                self._answer.settle()
+                self._screen.say(styles.dim(f"  {whose}:"))
             self._answer.result(event.text, text.rstrip("\n").split("\n"))
 
     # --- questions ----------------------------------------------------------------------------------------------------
@@ -255,6 +268,8 @@ class Viewer:
     def _approval_answered(self, event: ApprovalAnswered) -> None:
         """Who allowed a call for the person, and what was asked. A refusal is told when the call is over."""
         asked = self._questions.pop(event.id, None)
+        if kept := kept_line(event):
+            self._screen.say(self._screen.styles.dim(kept))
         if asked is None or not event.granted or event.by == "person" or self._quiet or not self._ui.status:
             return
         self._announce(asked.call)

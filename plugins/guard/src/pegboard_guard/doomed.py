@@ -1,7 +1,8 @@
 """What no command may remove: the file system's top folders, homes, the workspace root and its history; and devices.
 
 A guard is not told where the workspace lies. A relative name is judged by its spelling, as if the line began at the root;
-an absolute one by the folders that every system has, the person's home, and the folder that Pegboard was started in.
+one that climbs, and an absolute one, by the folders that every system has, the person's home, and the folder that
+Pegboard was started in.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 from fnmatch import fnmatchcase
-from itertools import islice, product
 from posixpath import join, normpath
+
+from pegboard_guard.values import MAYBE, known, plain
 
 _ROOT = "root"
 """The name of the person who may do everything, and of that person's home at the top."""
@@ -24,17 +26,20 @@ _HOME = re.compile(r"/(?:home|users)/[^/]+|/(?:var/)?root|/mnt/[a-z]|/proc/[^/]+
 _DEVICE = re.compile(
     r"/dev/(?:(?:[shvx]v?d|xvd|ubd)[a-z]|nvme|mmcblk|r?disk|loop|dm-|md|mapper/|nbd|sr[0-9]|mtd|pmem|k?mem$|port$|block/).*"
 )
+_DISKS = [
+    f"/dev/{name}"
+    for name in (
+        *("sda", "sda1", "hda", "hda1", "vda", "vda1", "xvda", "xvda1", "nvme0", "nvme0n1", "nvme0n1p1", "mmcblk0"),
+        *("mmcblk0p1", "disk0", "disk0s1", "rdisk0", "loop0", "dm-0", "md0", "mem"),
+    )
+]
+"""Names that a glob may stand for."""
 _EVERYTHING = re.compile(r"\.?[*?]*\*[*?]*|\.?\[.*\]\*|\.\?\?\*")
 """A name in a glob that leaves nothing, or nothing hidden, or nothing but what is hidden, out."""
-_VARIABLE = {
-    "~": re.compile(r"\$HOME\b|\$\{HOME(?:[:?=+-][^{}]*)?\}"),
-    ".": re.compile(
-        r"\$PWD\b|\$\{PWD(?:[:?=+-][^{}]*)?\}|\$\( *pwd *\)|` *pwd *`|\$\( *git rev-parse --show-toplevel *\)"
-    ),
-}
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_REPOSITORY = frozenset([".git", ".git/objects", ".git/refs", ".git/head"])
-_MOST = 64
+_SAME_ROOT = re.compile(r"(?:/proc/(?:self|thread-self|[0-9]+)/root)+(?=/)")
+_PARTS = ("head", "objects", "refs", "config", "packed-refs", "refs/heads", "refs/tags", "objects/pack")
+_REPOSITORY = frozenset([".git", *(f".git/{part}" for part in _PARTS)])
+"""Without any of these a repository is none, or has lost its history."""
 
 
 class Doomed:
@@ -47,68 +52,75 @@ class Doomed:
         except OSError:  # the folder is gone
             self.here = "/"
 
-    def device(self, path: str) -> bool:
-        """Whether a path names a disk or the memory of the machine."""
-        return _DEVICE.fullmatch(_single(normpath(path))) is not None if path.startswith("/") else False
+    def device(self, word: str) -> bool:
+        """Whether a word names a disk or the memory of the machine, or may as a glob."""
+        if not word.startswith("/"):
+            return False
+        path = _single(normpath(_SAME_ROOT.sub("", _single(normpath(word)))))
+        if any(char in path for char in "*?["):
+            return any(fnmatchcase(disk, path) for disk in _DISKS)
+        return _DEVICE.fullmatch(plain(path)) is not None
 
-    def place(self, text: str, folder: str, *, inert: bool) -> str | None:
-        """What removing `text` would remove, as a person says it; None: nothing of the kind.
+    def emptied(self, word: str, folder: str) -> str | None:
+        """What a word with unknown values would name where they are nothing. None: nothing of the kind."""
+        if MAYBE not in word:
+            return None
+        text = word.replace(MAYBE, "")
+        return self.place(text, folder) if text and known(text) else None
 
-        text: a word, as its program gets it; as it is spelled where it is not `inert`. folder: where the command runs,
-        relative to the root or absolute."""
-        for spelled in [text] if inert else islice(self._spellings(text), _MOST):
-            found = self._named(spelled, folder)
-            if found is not None:
-                return found
-        return None
+    def place(self, word: str, folder: str) -> str | None:
+        """What removing a word would remove, as a person says it; None: nothing of the kind, or nobody knows.
 
-    def _spellings(self, raw: str) -> list[str]:
-        """What an expanding word stands for, as far as its spelling tells: home, the current folder, lists in braces."""
-        text = raw
-        for stands_for, pattern in _VARIABLE.items():
-            text = pattern.sub(self.home if stands_for == "~" else ".", text)
-        text = re.sub(r"[\"'\\]", "", text)
-        parts = _BRACES.split(text)
-        if len(parts) > 9:
-            return [text]
-        choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
-        return ["".join(chosen) for chosen in islice(product(*choices), _MOST)]
+        word: as `values` gives it. folder: where the command runs, relative to the root or absolute."""
+        if not word or not known(word):
+            return None
+        parts = word.rstrip("/").split("/") if word.strip("/") else [""]
+        all_of = False
+        while parts and _EVERYTHING.fullmatch(parts[-1]):
+            parts.pop()
+            all_of = True
+        text = "/".join(parts) or ("/" if word.startswith("/") else ".")
+        found = self._named(text, folder)
+        return f"all of {found}" if found and all_of else found
 
-    def folder(self, text: str, folder: str, *, inert: bool) -> str:
-        """Where `cd text` leads from `folder`."""
-        return self._joined(text if inert else self._spellings(text)[0], folder)
+    def history(self, word: str, folder: str) -> bool:
+        """Whether a word names an essential part of a repository: to overwrite it is to lose it."""
+        return bool(word) and known(word) and self._history(self.joined(word, folder).casefold()) is not None
 
-    def _joined(self, text: str, folder: str) -> str:
-        if text == "~" or text.startswith("~/"):
+    def joined(self, word: str, folder: str) -> str:
+        """Where a word leads from a folder."""
+        text = plain(word)
+        if word == "~" or word.startswith("~/"):
             text = self.home + text[1:]
-        elif re.match(r"~[\w.-]+(?:/|$)", text):
+        elif re.match(r"~[\w.-]+(?:/|$)", word):
             name, _, rest = text[1:].partition("/")
             text = f"/{_ROOT}/{rest}" if name == _ROOT else f"/home/{name}/{rest}"
-        elif text.startswith("~"):
+        elif word.startswith("~"):
             text = self.here
         return _single(normpath(join(folder, text)))
 
     def _named(self, text: str, folder: str) -> str | None:
-        if not text:
+        if not any(char in text for char in "*?["):
+            return self._exact(self.joined(text, folder))
+        parent, _, last = text.rpartition("/")
+        if last.startswith(".") and fnmatchcase(".git", last):
+            return self._exact(self.joined(f"{parent or '.'}/.git", folder))
+        pattern = _single(normpath(join(folder, text))).lower()
+        if not pattern.startswith(("/", ".")):
             return None
-        *parents, last = text.rstrip("/").split("/") if text.strip("/") else ["", ""]
-        if any(char in last for char in "*?["):
-            parent = "/".join(parents) or ("/" if text.startswith("/") else ".")
-            if _EVERYTHING.fullmatch(last):
-                found = self._exact(self._joined(parent, folder))
-                return None if found is None else f"all of {found}"
-            if last.startswith(".") and fnmatchcase(".git", last):
-                return self._exact(self._joined(f"{parent}/.git", folder))
-            known = [top for top in TOPS if top.count("/") == self._joined(parent, folder).rstrip("/").count("/") + 1]
-            matching = [top for top in known if fnmatchcase(top, self._joined(f"{parent}/{last}", folder).lower())]
-            return self._exact(matching[0]) if matching else None
-        return self._exact(self._joined(text, folder))
+        depth = pattern.count("/")
+        for name in [*sorted(TOPS), self.home, self.here] if pattern.startswith("/") else sorted(_REPOSITORY):
+            if name.count("/") == depth and fnmatchcase(name.lower(), pattern):
+                return self._exact(name)
+        return None
 
     def _exact(self, path: str) -> str | None:
         folded = path.casefold()
         if not path.startswith("/"):
             if set(path.split("/")) <= {".", ".."}:
                 return "the workspace root" if path == "." else "a folder that holds the workspace"
+            if path.startswith("../"):
+                return self._exact(_single(normpath(join(self.here, path))))
             return self._history(folded)
         if folded in TOPS:
             return "the root of the file system" if path == "/" else f"the system folder {path}"
@@ -118,11 +130,12 @@ class Doomed:
             return "the workspace root"
         if any(place.startswith(path + "/") for place in (self.home, self.here)):
             return "a folder that holds the workspace or a home"
-        return self._history(folded)
+        rest = _SAME_ROOT.sub("", path)
+        return self._exact(rest) if rest != path else self._history(folded)
 
     def _history(self, folded: str) -> str | None:
         parts = folded.split("/")
-        ends = {parts[-1], "/".join(parts[-2:])}
+        ends = {"/".join(parts[-length:]) for length in (1, 2, 3)}
         return "the repository's .git" if ends & _REPOSITORY else None
 
 

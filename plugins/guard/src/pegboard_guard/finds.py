@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from pegboard_guard.values import plain
 
@@ -14,6 +15,8 @@ _NARROWING = re.compile(
 _ALL = re.compile(r"[.*?/]*[*][.*?/]*|\.\+")
 """Of a name or path, a pattern that leaves nothing out, or next to nothing."""
 _ALL_NUMBERS = re.compile(r"\+0*[a-zA-Z]?|-[0-9]{4,}[a-zA-Z]?")
+REMOVERS = frozenset(["rm", "grm", "srm", "rmdir", "unlink", "shred", "rimraf"])
+_STARTERS = frozenset(["sh", "bash", "dash", "zsh", "env", "sudo", "xargs", "nice", "command", "busybox"])
 _ACTION = re.compile(r"-delete|-(?:exec|ok)(?:dir)?")
 
 
@@ -31,7 +34,7 @@ class Find:
         self.deletes = "-delete" in texts[begins:]
         self.runs = {
             following.rpartition("/")[2]
-            for text, following in zip(texts, texts[1:], strict=False)
+            for text, following in pairwise(texts)
             if re.fullmatch("-(exec|ok)(dir)?", text)
         }
         self.narrowed = all(map(_narrowed, _acting(texts[begins:])))
@@ -53,8 +56,11 @@ def _acting(tests: Sequence[str]) -> list[list[str]]:
 
 def _narrowed(tests: Sequence[str]) -> bool:
     for at, text in enumerate(tests):
-        if re.fullmatch("-(exec|ok)(dir)?", text):
-            return False  # what follows no longer narrows this one
+        if _ACTION.fullmatch(text):
+            # What follows no longer narrows this one; but a program that removes nothing itself is a test of what follows.
+            program = tests[at + 1].rpartition("/")[2] if at + 1 < len(tests) else ""
+            tested = text != "-delete" and program not in REMOVERS and program not in _STARTERS
+            return tested and any(_ACTION.fullmatch(later) for later in tests[at + 1 :])
         if _NARROWING.fullmatch(text) and (at == 0 or tests[at - 1] not in ("!", "-not")):
             value = tests[at + 1] if at + 1 < len(tests) else ""
             named = not re.fullmatch("-(?:size|[acm]time|[acm]min|links|used|uid|gid|inum)", text)

@@ -20,6 +20,11 @@ MOST = 64
 
 _QUOTED = {ord(char): chr(_SHIFT + ord(char)) for char in "*?[]{},~ \t\n"}
 _BARE = {_SHIFT + ord(char): char for char in "*?[]{},~ \t\n"}
+_SET = {_SHIFT + ord(char): char for char in "*?[] \t\n"}
+_FURTHEST = 2000
+"""Characters that values may add to a word; what is longer is not known."""
+_MOST_PUT_IN = 150_000
+"""Characters that all words of a line may become."""
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}|\{([A-Za-z0-9])\.\.([A-Za-z0-9])\}")
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _SET_ELSEWHERE = re.compile(
@@ -45,6 +50,10 @@ def known(text: str) -> bool:
     return MAYBE not in text and SOME not in text
 
 
+class TooMuch(Exception):
+    """A line holds more than is looked at."""
+
+
 class Values:
     """Expands words. variables: what was set on the line, over which `environ` says what is set outside of it, and is not
     known all the same; output: what a command prints, or None."""
@@ -52,22 +61,32 @@ class Values:
     def __init__(self, home: str, environ: Mapping[str, str], output: Callable[[str], str | None]) -> None:
         self.home, self.environ, self.output = home, environ, output
         self.variables: dict[str, str] = {}
+        self._left = _MOST_PUT_IN
 
     def words(self, raw: str) -> list[str]:
-        """The words that one becomes, as it is spelled."""
+        """The words that one becomes, as it is spelled. Raises TooMuch."""
         found: list[str] = []
         for braced in braces(self._text(raw)):
             found += [part for part in braced.split(_SPLIT) if part] if _SPLIT in braced else [braced]
         return found[:MOST]
 
     def value(self, raw: str) -> str:
-        """What `x=raw` sets."""
-        return self._text(raw)
+        """What `x=raw` sets: how it was quoted is forgotten, but for what expands only in a word itself."""
+        return self._text(raw).translate(_SET)
 
     def _text(self, raw: str) -> str:
         if not re.search(r"[$`'\"\\]", raw):
             return raw
-        return "".join(self._parts(raw, quoted=False))
+        found, length = [], 0
+        for part in self._parts(raw, quoted=False):
+            found.append(part)
+            length += len(part)
+            self._left -= len(part)
+            if self._left < 0:
+                raise TooMuch
+            if length > len(raw) + _FURTHEST:
+                return "".join(found)[:_FURTHEST] + SOME
+        return "".join(found)
 
     def _parts(self, raw: str, *, quoted: bool) -> Iterator[str]:
         at = 0

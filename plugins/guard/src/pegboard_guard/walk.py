@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pegboard_guard.finds import Find
-from pegboard_guard.handed import REPEATS, handed, printed
-from pegboard_guard.values import MAYBE, SOME, Values, literal, plain
+from pegboard_guard.printing import printed
+from pegboard_guard.values import MAYBE, SOME, TooMuch, Values, literal, plain
 
 if TYPE_CHECKING:
     from pegboard.policy.shell.simple import Scan, Simple
@@ -25,17 +25,16 @@ LONGEST = 65_536
 _AT_ONCE = 20_000
 """Characters of a line that is read without first counting its tokens: in a longer one most is a here-document."""
 _TOKENS = 3000
-_CHARACTERS = 2 * LONGEST
-_WORK = 12_000
+_CHARACTERS = 30_000
+"""Characters of texts within the line that are read, again where one holds another."""
+_WORK = 8_000
 _DEPTH = 12
 _FOR = re.compile(r"(?:for|select)[ \t]+([A-Za-z_]\w*)(?:\s+in\b([^;\n]*))?")
 _SETTING = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.DOTALL)
 _SETS = frozenset(["export", "declare", "typeset", "local", "readonly", "env"])
+_CONTAINERS = frozenset(["docker", "podman", "kubectl", "docker-compose", "nerdctl"])
+"""What they run has a file system of its own."""
 _READS = frozenset(["read", "mapfile", "readarray", "getopts"])
-
-
-class TooMuch(Exception):
-    """A line holds more than is looked at."""
 
 
 @dataclass
@@ -88,7 +87,7 @@ class Walk:
     def _scan(self, text: str) -> Scan:
         from pegboard.policy.shell.simple import scan
 
-        self._characters -= len(text)
+        self._characters -= len(text) if self._depth > 1 else 0
         if self._characters < 0 or self._depth > _DEPTH:
             raise TooMuch
         return scan(text)
@@ -104,6 +103,8 @@ class Walk:
         scanned = self._scan(text)
         self.scans.append(scanned)
         yield from self._scanned(scanned)
+        if scanned.error is not None and scanned.error.rule == "R13":
+            raise TooMuch
         for inner in scanned.inners:
             yield from self._text(inner.text if inner.text is not None else text[inner.start : inner.end])
         if scanned.error is not None:
@@ -200,24 +201,22 @@ class Walk:
         if words and words[0] in ("cd", "pushd"):
             given = [word for word in words[1:] if not word.startswith("-")]
             target = given[0] if given else "~"
-            if SOME not in target:
-                self.folder = self.doomed.joined(target.replace(MAYBE, "") or "~", self.folder)
-            else:
-                self.folder = self.doomed.joined(target.replace(SOME, "x").replace(MAYBE, ""), self.folder)
+            self.folder = self.doomed.joined(target.replace(SOME, "x").replace(MAYBE, "") or "~", self.folder)
 
     def _step(self, step: Step, fed: _Fed | None, seen: set[int] | None = None) -> Iterator[Step]:
         """A command, and what it would start. seen: how many words those had that were looked at."""
+        from pegboard.policy.shell.given import lines
         from pegboard.policy.shell.line import Word
-        from pegboard.policy.shell.runners import SHELLS, lines, started
+        from pegboard.policy.shell.runners import SHELLS, started
 
         self.charge(1 + len(step.words) // 4)
         yield step
-        if not step.words:
+        if (len(step.words) < 2 and fed is None) or step.name in _CONTAINERS or not step.words:
             return
         seen = set() if seen is None else seen
         argv = [Word(_back(word), at, at) for at, word in enumerate(step.words)]
         below = Find(step.words) if step.name == "find" else None
-        for rest in (*started(argv), *handed(argv)):
+        for rest in started(argv):
             if len(rest) in seen or not rest:
                 continue
             seen.add(len(rest))
@@ -231,8 +230,6 @@ class Walk:
         for text, word in lines(argv):
             given = [step.words[later.start] for later in argv[word.start + 1 :] if later.start < len(step.words)]
             yield from self._text(text, given if step.name in SHELLS else ())
-        for text in REPEATS.texts(argv):
-            yield from self._text(text)
         if fed is not None and step.name in SHELLS | {"source", ".", "parallel", "at", "batch"}:
             yield from self._text(fed.text)
 
@@ -243,7 +240,11 @@ class Walk:
         given = [literal(word) if not fed.found else word for word in re.split(r"[\s\0]+", fed.text) if word]
         self.charge(len(given))
         placed = any("{}" in word for word in step.words)
-        words = [new for word in step.words for new in ([word.replace("{}", one) for one in given] if "{}" in word else [word])]
+        words = [
+            new
+            for word in step.words
+            for new in ([word.replace("{}", one) for one in given] if "{}" in word else [word])
+        ]
         return Step(words if placed else [*words, *given], step.folder, all_below=fed.found)
 
     def _prints(self, words: Sequence[str], given: _Fed | None, fed: _Fed | None) -> _Fed | None:

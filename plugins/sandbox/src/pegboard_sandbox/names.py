@@ -12,11 +12,12 @@ def _words(text: str) -> tuple[str, ...]:
 HOME_SECRETS = (
     *_words("""
         .ssh .aws .gnupg .azure .kube .oci .password-store .databricks .databrickscfg .terraform.d .terraformrc .pki
-        .config/gcloud .config/gh .config/glab-cli .config/hub .config/op .config/doctl .config/rclone .config/sops .config/age
-        .config/hcloud .config/heroku .config/netlify .config/stripe .config/configstore .config/github-copilot
-        .config/git/credentials .config/containers/auth.json .local/share/containers/auth.json .docker/config.json .docker/run
-        .dockercfg .vercel .netlify .railway .supabase .snowflake .snowsql .fly/config.yml .modal.toml .kaggle .wandb
-        .config/google-chrome .config/chromium .config/BraveSoftware .mozilla .thunderbird .config/Slack .config/discord
+        .config/gcloud .config/gh .config/glab-cli .config/hub .config/op .config/doctl .config/rclone .config/sops
+        .config/age .config/hcloud .config/heroku .config/netlify .config/stripe .config/configstore .config/github-copilot
+        .config/git/credentials .config/containers/auth.json .local/share/containers/auth.json .docker/config.json
+        .docker/run .dockercfg .vercel .netlify .railway .supabase .snowflake .snowsql .fly/config.yml
+        .modal.toml .kaggle .wandb .config/google-chrome
+        .config/chromium .config/BraveSoftware .mozilla .thunderbird .config/Slack .config/discord
         .config/Signal .config/Bitwarden .local/share/keyrings .local/share/kwalletd .bitcoin .ethereum .electrum
         .cache/huggingface/token .cache/huggingface/stored_tokens .huggingface/token .streamlit/secrets.toml
         .netrc _netrc .git-credentials .pgpass .my.cnf .mylogin.cnf .boto .s3cfg .vault-token .vault_pass .htpasswd
@@ -43,8 +44,8 @@ HOME_STARTS = _words("""
 """Below a home folder that is itself the workspace, or in it: what the person's own programs run or obey."""
 
 SYSTEM_SECRETS = _words("""
-    /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /etc/ssh /etc/krb5.keytab
-    /var/lib/docker /var/spool/cron
+    /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /etc/ssh
+    /etc/krb5.keytab /var/lib/docker /var/spool/cron
 """)
 
 _BLANK = _words(".npmrc .pypirc .yarnrc .yarnrc.yml .hgrc pip.conf gradle.properties .bundle/config")

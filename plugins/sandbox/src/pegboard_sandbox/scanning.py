@@ -16,22 +16,32 @@ from dataclasses import dataclass, field
 from pegboard_sandbox.names import is_secret
 
 DEPTH, FOLDERS, SECONDS = 4, 400, 30.0
-_PASSED = frozenset(
-    (
-        "node_modules",
-        ".venv",
-        "venv",
-        "site-packages",
-        "target",
-        "dist",
-        "build",
-        "vendor",
-        "__pycache__",
-        ".tox",
-        ".nox",
-    )
-    + (".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".cache", ".next", ".gradle", ".terraform")
+_OTHERS = (
+    "node_modules",
+    ".venv",
+    "venv",
+    "site-packages",
+    "target",
+    "dist",
+    "build",
+    "vendor",
+    "__pycache__",
+    ".tox",
+    ".nox",
 )
+_KEPT = (
+    ".git",
+    ".hg",
+    ".svn",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".cache",
+    ".next",
+    ".gradle",
+    ".terraform",
+)
+_PASSED = frozenset((*_OTHERS, *_KEPT))
 
 
 @dataclass(slots=True)

@@ -4,16 +4,10 @@ Work is counted, not timed: what a line is said to be must not depend on the mac
 
 from __future__ import annotations
 
-LOOKED = 32_768
-"""Characters of a line that is too long to pass, in which commands are looked for all the same."""
-
 TOKENS = 4000
 """Words and operators of one line."""
 
-TROUBLES = 400
-"""Things that may not pass unasked, of one line."""
-
-WORK = 60_000
+WORK = 40_000
 """Characters and words that are read in the search for commands inside others, those in several counted again."""
 
 COMMANDS = 300

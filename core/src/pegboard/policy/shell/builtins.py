@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pegboard.policy.shell.given import lines
 from pegboard.policy.shell.line import Word
-from pegboard.policy.shell.runners import RUNNERS, SHELLS, base, describes, lines, started
+from pegboard.policy.shell.runners import RUNNERS, SHELLS, base, describes, started
 
 _CHANGES = frozenset(
     [
@@ -58,8 +59,10 @@ def builtin_risk(words: Sequence[Word]) -> tuple[str, str] | None:
         return "R8", "looks at a variable, whose index may run a command"
     if name == "printf" and given and given[0].startswith("-v"):
         return "R8", "sets a variable, whose index may run a command"
-    if name == "wait" and any(text.startswith("-p") for text in given):
+    if name == "wait" and any(text.startswith("-") and "p" in text for text in given):
         return "R8", "sets a variable, whose index may run a command"
+    if name == "jobs" and any(not word.inert or (word.text.startswith("-") and "x" in word.text) for word in words[1:]):
+        return "R8", "runs what it is given"
     if describes(words):
         return None
     program = base(words[0])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pegboard.policy.shell.line import Word
@@ -13,7 +14,7 @@ READS = "cd inside the workspace"
 
 
 class Whereabouts:
-    """The folder that a line's commands run in, followed through its `cd`s. `here` is None once it is not known."""
+    """A folder that a line's commands may run in, followed through its `cd`s. `here` is None once it is not known."""
 
     def __init__(self, root: str | None, cwd: str = ".") -> None:
         self.root = os.path.realpath(root) if root is not None else None
@@ -31,6 +32,29 @@ class Whereabouts:
     def lose(self) -> None:
         """From here on nobody knows."""
         self.here, self.moved = None, True
+
+    def after(self, words: Sequence[Word]) -> Whereabouts:
+        """The same after a `cd`, or nowhere known."""
+        moved = copy.copy(self)
+        moved.cd(words)
+        return moved
+
+    def within(self, folders: Sequence[str]) -> Whereabouts:
+        """A folder named from here, by one name after the other."""
+        moved = copy.copy(self)
+        for folder in folders:
+            moved.here, moved.moved = moved._inside(folder) if moved.here is not None else None, True
+        return moved
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known, or nothing is asked of it: without a workspace."""
+        return self.here is not None or (self.root is None and not self.moved)
+
+    @property
+    def key(self) -> tuple[str | None, str, bool]:
+        """What tells two of them apart."""
+        return self.here, self._named, self.moved
 
     def _target(self, words: Sequence[Word]) -> str | None:
         given = list(words[1:])
@@ -82,6 +106,60 @@ class Whereabouts:
                 return True
             place = place.parent
         return True
+
+
+class Trail:
+    """All the folders that the next command of a line may run in: a `cd` behind `&&` may not be reached.
+
+    To be told of each command in turn (`begin`), and then whether it is a `cd`."""
+
+    MOST = 8
+
+    def __init__(self, start: Whereabouts) -> None:
+        self.places = [start]  # of this command
+        self._before, self._earlier = "", ([start], [start])
+        self._done = self._failed = [start]  # after what came before it, by how that ended
+        self._lost = copy.copy(start)
+        self._lost.lose()
+
+    def begin(self, before: str) -> None:
+        """A command that stands behind this operator."""
+        if before in ("|", "|&"):
+            return
+        if before not in ("&&", "||"):
+            self._done, self._failed = self._few([*self._done, *self._failed]), []
+        self._earlier = done, failed = self._done, self._failed
+        self._before = before
+        self.places = failed if before == "||" else done
+        if before == "||":
+            self._done = self._few([*done, *failed])
+        else:
+            self._failed = self._few([*failed, *done])
+
+    def cd(self, words: Sequence[Word]) -> bool:
+        """This command is a `cd`; whether it leads to a folder of the workspace from wherever it is run."""
+        moved = [place.after(words) for place in self.places]
+        if not moved or not all(place.here is not None for place in moved):
+            self.lose()
+            return False
+        done, failed = self._earlier  # it cannot fail itself, the folder is there
+        if self._before == "||":
+            self._done, self._failed = self._few([*done, *moved]), []
+        else:
+            self._done, self._failed = self._few(moved), failed
+        return True
+
+    def lose(self) -> None:
+        """From here on nobody knows."""
+        self.places = self._done = self._failed = [self._lost]
+
+    def all(self, fits: Callable[[Whereabouts], bool]) -> bool:
+        """Whether something holds wherever this command is run; of one that is never run, from the lost place."""
+        return all(fits(place) for place in self.places or [self._lost])
+
+    def _few(self, places: Sequence[Whereabouts]) -> list[Whereabouts]:
+        found = {place.key: place for place in places}
+        return list(found.values()) if len(found) <= self.MOST else [self._lost]
 
 
 def _bare(place: Path) -> bool:

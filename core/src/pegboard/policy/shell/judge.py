@@ -8,14 +8,16 @@ from itertools import zip_longest
 
 from pegboard.config.authority import PermissionSettings
 from pegboard.policy.shell import tables
+from pegboard.policy.shell.budget import Budget
 from pegboard.policy.shell.builtins import builtin_risk
-from pegboard.policy.shell.cd import READS, Whereabouts
+from pegboard.policy.shell.cd import READS, Trail, Whereabouts
 from pegboard.policy.shell.grammar import Reading, reading
 from pegboard.policy.shell.inner import nested
 from pegboard.policy.shell.line import OUTSIDE, Command, Line, Trouble, Word
 from pegboard.policy.shell.outside import leads_out, writes
+from pegboard.policy.shell.plainly import plainly
 from pegboard.policy.shell.repository import runs_something
-from pegboard.policy.shell.runners import base, behind
+from pegboard.policy.shell.runners import base, behind, folders_of
 from pegboard.policy.shell.simple import Scan, Simple, scan
 from pegboard.policy.shell.table_places import Place
 from pegboard.policy.shell.words import word_of
@@ -24,6 +26,10 @@ Span = tuple[int, int]
 
 LONGEST = 131_072
 """No longer text is read, whatever the settings say. Linux hands no program a longer one."""
+
+_TROUBLES = 500
+_FEW = 100
+"""Troubles that a line may have, and commands whatever the settings say, before it is too much to be read twice."""
 
 _GIT = frozenset(["git", "gh", "hg", "jj", "tig", "glab", "git-lfs"])
 """Programs that follow the settings of the repository they are run in."""
@@ -37,25 +43,45 @@ def read_line(
     settings: what may stand in a line that passes (`bash_max_chars`, `bash_allow_env`). root, cwd: the workspace, and the
     folder in it where the line runs: they decide where a `cd` leads."""
     settings = settings or PermissionSettings()
-    scanned = scan(text[:LONGEST])
+    try:
+        return _read(text, settings, root, cwd)
+    except Exception:  # isolates lines: one that we fail at is not understood, so it asks, and no rule that denies is ruled out
+        return Line(text=text, error=Trouble(text, 0, len(text), "R0", "could not be judged, by a fault of ours"))
+
+
+def _read(text: str, settings: PermissionSettings, root: str | None, cwd: str) -> Line:
     error = _unread(text, settings)
+    if error is not None and error.rule == "R13":
+        return Line(text=text, commands=plainly(text, error), error=error)
+    budget = Budget()
+    scanned = scan(text, budget)
     troubles = _outermost(scanned.troubles)
+    if error is None and _too_much(scanned, settings):
+        error = scanned.error or Trouble(text, 0, len(text), "R13", "holds more than can be looked at")
     if error is None:
         grammar = reading(text)
         troubles = _outermost([*scanned.troubles, *grammar.compound])
         if grammar.broken is None:
             _within(scanned, grammar)
         error = scanned.error or _disagreement(text, scanned, grammar, troubles) or _lines(text, settings)
-    judge = _Judge(text, settings, Whereabouts(root, cwd))
+    judge = _Judge(text, settings, Trail(Whereabouts(root, cwd)), budget)
     simple = [one for one in scanned.commands if judge.counts(one)]
     many = len(simple) > settings.bash_max_commands
-    commands = [judge.command(one, bare=many) for one in simple]
+    commands = judge.commands(scanned.commands, bare=many or budget.spent)
     if error is None and not commands and not troubles:
         error = Trouble(text, 0, len(text), "R0", "holds no command")
-    inner, deep = nested(scanned, simple)
+    inner = nested(scanned, simple, budget)
     if many or len(commands) + len(inner) > settings.bash_max_commands:
         error = error or Trouble(text, 0, len(text), "R13", f"holds more than {settings.bash_max_commands} commands")
-    return Line(text=text, commands=(*commands, *inner), troubles=troubles, error=error or deep)
+    if budget.spent:
+        error = error or Trouble(text, 0, len(text), "R13", "holds more than can be looked at")
+    return Line(text=text, commands=(*commands, *inner), troubles=troubles, error=error)
+
+
+def _too_much(scanned: Scan, settings: PermissionSettings) -> bool:
+    """Whether the grammar need not look: the line cannot pass, and some are slow to read."""
+    most = max(settings.bash_max_commands, _FEW)
+    return scanned.text.count("`") > _TROUBLES or len(scanned.troubles) > _TROUBLES or len(scanned.commands) > most
 
 
 def _unread(text: str, settings: PermissionSettings) -> Trouble | None:
@@ -130,8 +156,17 @@ def _outermost(troubles: Sequence[Trouble]) -> tuple[Trouble, ...]:
 class _Judge:
     """Says of each command of a line what is against passing it."""
 
-    def __init__(self, text: str, settings: PermissionSettings, whereabouts: Whereabouts) -> None:
-        self.text, self.settings, self.whereabouts = text, settings, whereabouts
+    def __init__(self, text: str, settings: PermissionSettings, trail: Trail, budget: Budget) -> None:
+        self.text, self.settings, self.trail, self.budget = text, settings, trail, budget
+
+    def commands(self, simple: Sequence[Simple], *, bare: bool) -> list[Command]:
+        """What is said of all commands of a line."""
+        found = []
+        for one in simple:
+            self.trail.begin(one.before)
+            if self.counts(one):
+                found.append(self.command(one, bare=bare))
+        return found
 
     def counts(self, one: Simple) -> bool:
         """Whether this is a command, and not only an assignment that is allowed."""
@@ -146,8 +181,6 @@ class _Judge:
             return Command(text, one.start, one.end, words, nested=one.nested, risk=many)
         looked = behind(words) if self.settings.bash_read_only == "allow" else 0
         judged = words[looked:]
-        if one.before == "||":
-            self.whereabouts.lose()
         inside = self._cd(one, judged, looked)
         against = self._against(one, judged)
         reads = offer = risk = None
@@ -164,36 +197,39 @@ class _Judge:
 
     def _reads(self, one: Simple, judged: Sequence[Word]) -> str | None:
         """The entry by which this only reads, in a folder that is known; what is put into it is read too."""
-        here = self.whereabouts
-        if here.here is None and (here.moved or here.root is not None):
-            return None
+        targets = [word_of(token.word) for token in one.redirections if token.text == "<" and token.word is not None]
+        cats = [(Word("cat", target.start, target.start), target) for target in targets]
+        found: list[str] = []
 
-        def reads(words: Sequence[Word]) -> str | None:
-            return tables.reads_by(words, self.settings, root=here.root, cwd=here.here or ".")
+        def reads(here: Whereabouts) -> bool:
+            for words in (*cats, judged):
+                root, cwd = here.root, here.here or "."
+                entry = tables.reads_by(words, self.settings, root=root, cwd=cwd, budget=self.budget)
+                if entry is None:
+                    return False
+                found.append(entry)
+            return True
 
-        for token in one.redirections:
-            if token.text == "<" and token.word is not None:
-                target = word_of(token.word)
-                if not reads((Word("cat", target.start, target.start), target)):
-                    return None
-        return reads(judged)
+        return found[-1] if self.trail.all(lambda here: here.known and reads(here)) else None
 
     def _out(self, one: Simple, judged: Sequence[Word]) -> Span | None:
         """Where words stand that lead outside, or to what is protected."""
-        here = self.whereabouts
-        known = here.here is not None or (here.root is None and not here.moved)
-        place = Place(here.root, here.here or ".") if known else None
         fed = [word_of(token.word) for token in one.redirections if token.text == "<" and token.word is not None]
-        return leads_out(judged, place) or (leads_out((Word("cat", 0, 0), *fed), place) if fed else None)
+        for here in self.trail.places:
+            place = Place(here.root, here.here or ".", self.budget) if here.known else None
+            out = leads_out(judged, place) or (leads_out((Word("cat", 0, 0), *fed), place) if fed else None)
+            if out is not None:
+                return out
+        return None
 
     def _cd(self, one: Simple, judged: Sequence[Word], looked: int) -> bool:
         """Whether this is a `cd` that counts as reading; follows it."""
         if not judged or judged[0].text not in ("cd", "pushd", "popd"):
             return False
-        if judged[0].text != "cd" or not judged[0].plain or looked or one.piped or one.nested or one.before == "||":
-            self.whereabouts.lose()
+        if judged[0].text != "cd" or not judged[0].plain or looked or one.piped or one.nested:
+            self.trail.lose()
             return False
-        return self.whereabouts.cd(judged)
+        return self.trail.cd(judged)
 
     def _assigned(self, one: Simple) -> tuple[str, str] | None:
         for name, _ in one.assigned:
@@ -207,9 +243,17 @@ class _Judge:
             return assigned
         risk = builtin_risk(judged) or tables.risk_of(judged, self.settings)
         if risk is None and base(judged[0]) in _GIT:
-            if self.whereabouts.armed():
-                return "R8", "runs in a folder whose own settings may make it run something"
-            if self.whereabouts.here is not None:
-                why = runs_something(self.whereabouts.here, looks=tables.looks(judged))
-                return None if why is None else ("R8", why)
+            return self._armed(judged)
         return risk
+
+    def _armed(self, judged: Sequence[Word]) -> tuple[str, str] | None:
+        """What the settings of the repository may run, wherever it is."""
+        folders = folders_of(judged)
+        for start in self.trail.places:
+            here = start.within(folders) if folders else start
+            if folders is None or here.armed():
+                return "R8", "runs in a folder whose own settings may make it run something"
+            why = runs_something(here.here, looks=tables.looks(judged)) if here.here is not None else None
+            if why is not None:
+                return "R8", why
+        return None

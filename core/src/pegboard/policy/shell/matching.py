@@ -9,6 +9,8 @@ from pegboard.policy.shell.line import OUTSIDE, Command, Word
 
 ANY = "*"
 """In a pattern, any one word."""
+_LETTERS = 3
+_SHORTEST = 3
 
 
 def pattern_words(pattern: str) -> list[str]:
@@ -23,8 +25,8 @@ def matches(pattern: str, command: Command, *, exactly: bool) -> bool:
     """Whether a pattern speaks of a command.
 
     exactly, for what allows: its first words are these, plainly spelled, and nothing is against passing it. Otherwise, for
-    what asks or denies: they are these whatever they are spelled like, by whatever path the program is named, and with
-    options between them."""
+    what asks or denies: they are these whatever they are spelled like, by whatever path the program is named, with options
+    between them, and its own options anywhere."""
     wanted = pattern_words(pattern)
     if not wanted:
         return False
@@ -50,7 +52,24 @@ def _begins(wanted: Sequence[str], words: Sequence[Word]) -> bool:
 def _loosely(wanted: Sequence[str], words: Sequence[Word]) -> bool:
     if not words or not _named(wanted[0], words[0]):
         return False
-    return _among(wanted[1:], words[1:])
+    options = [one for one in wanted[1:] if one.startswith("-") and one.strip("-")]
+    operands = [one for one in wanted[1:] if one not in options]
+    return _among(operands, words[1:]) and all(_has(one, words[1:]) for one in options)
+
+
+def _has(option: str, words: Sequence[Word]) -> bool:
+    """Whether an option is among these words, wherever: a long one also shortened and with a value, one of up to three
+    letters also letter by letter (`-rf` as `-r -f`, `-fr`, `-rfv`)."""
+    if any(_same(option, word) for word in words):
+        return True
+    texts = [word.text for word in words if _option(word)]
+    if option.startswith("--"):
+        heads = [text.partition("=")[0] for text in texts]
+        return any(head == option or (len(head) > _SHORTEST and option.startswith(head)) for head in heads)
+    given = [text[1:] for text in texts if not text.startswith("--")]
+    if len(option) > _LETTERS + 1:
+        return any(sorted(text) == sorted(option[1:]) for text in given)
+    return set(option[1:]) <= set("".join(given))
 
 
 def _among(wanted: Sequence[str], words: Sequence[Word]) -> bool:
@@ -73,8 +92,8 @@ def _among(wanted: Sequence[str], words: Sequence[Word]) -> bool:
 
 
 def _named(wanted: str, word: Word) -> bool:
-    """Whether a word names this program: by a path, in other letter case where files have none, or by a glob."""
-    name = word.text if "/" in wanted else word.text.rpartition("/")[2]
+    """Whether a word names this program: by whatever path, in other letter case where files have none, or by a glob."""
+    wanted, name = wanted.rpartition("/")[2] or wanted, word.text.rpartition("/")[2]
     return wanted == ANY or name.casefold() == wanted.casefold() or (word.glob and fnmatch.fnmatchcase(wanted, name))
 
 

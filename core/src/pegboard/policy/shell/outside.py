@@ -12,6 +12,8 @@ from pegboard.policy.shell.table_places import Place
 
 _ELSEWHERE = frozenset(["rsync", "scp"])
 _HOST = re.compile(r"(?:[\w.@-]+:(?!\\)|rsync://).*", re.DOTALL)
+_MOST = 1000
+"""Words that are looked at; of more nothing is known."""
 _INSIDE = re.compile(r"[/~]|\.\.")
 
 
@@ -22,6 +24,8 @@ def writes(words: Sequence[Word]) -> bool:
 
 def leads_out(words: Sequence[Word], place: Place | None) -> tuple[int, int] | None:
     """Where the words stand that may name such a file; None: there are none. place: None where it is not known."""
+    if len(words) > _MOST:
+        place = None
     writing, program = writes(words), base(words[0].text)
     found = [
         word

@@ -23,13 +23,31 @@ _AFTER_A_WORD = ["timeout", "chrt", "taskset", "chroot", "flock", "su", "script"
 RUNNERS = dict.fromkeys(_AT_ONCE, 0) | dict.fromkeys(_AFTER_A_WORD, 1)
 """By name: how many words of their own stand before the command they start."""
 
-_LINES = frozenset(["-c", "--command", "-S", "--split-string"])
+_THROUGH = dict.fromkeys(
+    ["npx", "bunx", "pnpx", "uvx", "dotenv", "tini", "dumb-init", "uv run", "uv tool run", "poetry run", "pdm run",
+     "pipenv run", "rye run", "hatch run", "pipx run", "bundle exec", "npm exec", "npm x", "pnpm exec", "pnpm dlx",
+     "pnpm run", "yarn run", "yarn exec", "yarn dlx", "bun run", "bun x", "pixi run", "conda run", "mamba run",
+     "micromamba run", "mise exec", "mise x", "rbenv exec", "pyenv exec", "nodenv exec", "asdf exec", "opam exec",
+     "stack exec", "cabal exec", "foreman run", "doppler run", "op run", "nix run", "nix develop", "nix shell",
+     "git bisect run"], 0
+) | dict.fromkeys(
+    ["gosu", "su-exec", "envdir", "tmux", "screen", "direnv exec", "rustup run", "docker run", "docker exec", "podman run",
+     "podman exec", "kubectl exec", "docker compose run", "docker compose exec", "docker-compose run",
+     "docker-compose exec", "aws-vault exec", "chamber exec"], 1
+)  # fmt: skip
+"""More of them, which `risky.toml` judges: by name or by subcommand."""
+
+_FIRST = frozenset(key.partition(" ")[0] for key in _THROUGH)
 _EXECS = frozenset(["-exec", "-execdir", "-ok", "-okdir", "--exec", "--exec-batch"])
+_FURTHEST = 12
+_GIT_VALUED = frozenset(
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"]
+)
+_GIT = re.compile(r"git-[a-z][a-z0-9-]*")
 _DURATION = re.compile(r"[0-9]+(\.[0-9]+)?[smhd]?")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}")
 _SIGNAL = re.compile(r"[A-Z0-9]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\+?=")
-_FURTHEST = 12
 
 
 def base(word: Word) -> str:
@@ -51,7 +69,9 @@ def behind(words: Sequence[Word]) -> int:
 def _after(words: Sequence[Word], at: int) -> int | None:
     """Where the command begins that the one here starts; None: it starts none, or not plainly."""
     name, at = words[at].text, at + 1
-    texts = [word.text if word.plain else "" for word in words]
+    texts = [word.text if word.plain else "" for word in words[: at + _FURTHEST]]
+    if len(texts) == at + _FURTHEST:
+        texts[-1] = ""  # so many options are not plain
 
     def value(pattern: re.Pattern[str]) -> bool:
         return at + 1 < len(texts) and pattern.fullmatch(texts[at + 1]) is not None
@@ -89,22 +109,71 @@ def describes(words: Sequence[Word]) -> bool:
     return len(words) > 1 and words[0].text == "command" and re.fullmatch("-p*[vV]p*", words[1].text) is not None
 
 
+def folders_of(words: Sequence[Word]) -> list[str] | None:
+    """The folders that git is told to go to first, or another program of that kind; None: it cannot be told."""
+    name, found, at = base(words[0]), [], 1
+    while at < len(words) and words[at].text.startswith("-"):
+        text = words[at].text
+        if name in ("hg", "jj", "tig") and re.match(r"-[RC]|--(?:cw|repo)", text):
+            return None
+        if name == "git" and text == "-C":
+            if at + 1 >= len(words) or not words[at + 1].inert:
+                return None
+            found.append(words[at + 1].text)
+        at += 2 if name == "git" and text in _GIT_VALUED else 1
+    return found
+
+
 def started(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """The commands that one would start, as far as they stand in its words: each that may be meant, where it is not sure."""
     if not words:
         return
     name = base(words[0])
     if name in RUNNERS and not describes(words):
-        yield from _rest(words, RUNNERS[name])
+        yield from after_options(words, RUNNERS[name])
+    elif name in _FIRST:
+        yield from _through(name, words)
+    elif name == "jobs" and any(word.text.startswith("-") and "x" in word.text for word in words[1:2]):
+        yield words[2:]
+    elif _GIT.fullmatch(name):
+        first = words[0]
+        yield (
+            Word("git", first.start, first.end, plain=False),
+            Word(name[4:], first.start, first.end, plain=False),
+            *words[1:],
+        )
     for index, word in enumerate(words[1:-1], 1):
         if word.text in _EXECS or (word.text in ("-x", "-X") and name in ("fd", "fdfind")):
-            yield words[index + 1 :]
+            yield _filled(words[index + 1 :])
 
 
-def _rest(words: Sequence[Word], own: int) -> Iterator[Sequence[Word]]:
+def _filled(words: Sequence[Word]) -> Sequence[Word]:
+    """A command in which `{}` stands for names that are not known here."""
+    return [Word(w.text, w.start, w.end, plain=False, inert=False) if "{}" in w.text else w for w in words]
+
+
+def _through(name: str, words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """What stands behind `npx`, `uv run` and the like, with options before the subcommand or not."""
+    key, free = name, 0
+    for index in range(len(words)):
+        if index:
+            if words[index].text.startswith("-"):
+                continue
+            key = f"{key} {words[index].text}"
+        if key in _THROUGH:
+            yield from after_options(words[index:], _THROUGH[key])
+            return
+        if index and not any(one.startswith(key + " ") for one in _THROUGH):
+            key = key.rpartition(" ")[0]  # the value of an option, it may be
+            free += not words[index - 1].text.startswith("-")
+        if free:
+            return
+
+
+def after_options(words: Sequence[Word], own: int) -> Iterator[Sequence[Word]]:
     """The rest after options, of which some have a value, and after `own` words."""
     seen = 0
-    for index in range(1, min(len(words), _FURTHEST)):
+    for index in range(1, len(words)):
         text = words[index].text
         if text.startswith("-") or _ASSIGNMENT.match(text):
             continue
@@ -114,24 +183,3 @@ def _rest(words: Sequence[Word], own: int) -> Iterator[Sequence[Word]]:
             seen += 1
         if seen > own:
             return
-
-
-def lines(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
-    """The command lines that a command is given as a word, and the word."""
-    if not words:
-        return
-    name = base(words[0])
-    if name in ("eval", "trap", "watch", "ssh") and len(words) > 1:
-        rest = words[1:] if name != "trap" else words[1:2]
-        yield " ".join(word.text for word in rest), words[1]
-    if name in SHELLS or name in RUNNERS:
-        for index, word in enumerate(words[1:-1], 1):
-            text = word.text
-            if text in _LINES or (name in SHELLS and re.fullmatch(r"[-+][A-Za-z]*c[A-Za-z]*", text)):
-                for later in words[index + 1 : index + 4]:
-                    if not later.text.startswith(("-", "+")):
-                        yield later.text, later
-                        break
-        for word in words[1:]:
-            if word.text.startswith(("--command=", "--split-string=")):
-                yield word.text.partition("=")[2], word

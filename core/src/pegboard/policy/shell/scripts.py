@@ -26,8 +26,11 @@ _SUBSTITUTION = "|".join(
 _SED = re.compile(rf"{_RANGE}(?:[pdPDgGhHxnNl=]|[qQ]{_BLANK}[0-9]*|{_SUBSTITUTION}){_BLANK}(?:[;\n][\s;]*|\Z)")
 
 _AWK_LETTERS = re.compile(r"[\w\s$.,;:(){}+*/%=!<>&\"'~^?\[\]#\\|-]*", re.ASCII)
-_AWK_WORDS = re.compile(r"\b(?:system|getline|ENVIRON|PROCINFO|ARGV|ARGC|FUNCTAB|SYMTAB|close|extension|load)\b")
-_AWK_REDIRECTS = re.compile(r"\bprintf?\b.*>|(?<!\|)\|(?!\|)|\|\|\||>>", re.DOTALL)
+_AWK_NAMES = r"(?:system|getline|ENVIRON|PROCINFO|ARGV|ARGC|FUNCTAB|SYMTAB|close|extension|load)(?![A-Za-z_0-9])"
+# A name may follow a number at once (`1system(x)`), and a number may hold letters (`0xfsystem(x)`).
+_AWK_WORDS = re.compile(rf"(?<![A-Za-z_0-9])(?:[0-9][0-9A-Za-z_.+-]*?)?{_AWK_NAMES}")
+_AWK_PATTERN = re.compile(r"\s*!?\s*/[^/\\\[\]\n]*/")
+_AWK_REDIRECTS = re.compile(r"(?<![A-Za-z_])printf?(?![A-Za-z_0-9]).*>|(?<!\|)\|(?!\|)|\|\|\||>>", re.DOTALL)
 
 
 def sed_only_prints(script: str) -> bool:
@@ -44,5 +47,7 @@ def sed_only_prints(script: str) -> bool:
 def awk_only_prints(program: str) -> bool:
     """Whether an awk program starts nothing, opens no other file and looks at no environment."""
     return (
-        bool(_AWK_LETTERS.fullmatch(program)) and not _AWK_WORDS.search(program) and not _AWK_REDIRECTS.search(program)
+        bool(_AWK_LETTERS.fullmatch(program))
+        and not _AWK_WORDS.search(program)
+        and not _AWK_REDIRECTS.search(_AWK_PATTERN.sub("", program, count=1) if _AWK_PATTERN.match(program) else program)
     )

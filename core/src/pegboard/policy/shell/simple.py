@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pegboard.policy.shell.bounds import Inner, Unreadable
+from pegboard.policy.shell.budget import Budget
 from pegboard.policy.shell.line import Trouble
 from pegboard.policy.shell.redirects import redirection
 from pegboard.policy.shell.tokens import Token, Tokens
@@ -16,13 +18,14 @@ CLOSING = frozenset(["fi", "done", "esac", "}"])
 HEADING = frozenset(["for", "select", "case", "function", "[["])
 RESERVED = LEADING | CLOSING | HEADING
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)(\+?=|\[)", re.DOTALL)
+_DEFINES = re.compile(r"\(\s*\)|\bfunction\b|\balias\b|\benable\b")
 _COMPOUND = "is more than a list of simple commands"
 
 
 @dataclass
 class Simple:
-    """A simple command. before: the operator between it and the one before it. piped: it is a part of a pipeline. heading:
-    the word (`for`, `[[`) whose own words these are."""
+    """A simple command. before: the operator between it and the one before it. piped: it is a part of a pipeline; feeder: what
+    stands before it there. heading: the word (`for`, `[[`) whose own words these are."""
 
     before: str
     start: int = -1
@@ -32,7 +35,9 @@ class Simple:
     redirections: list[Token] = field(default_factory=list)
     nested: bool = False
     piped: bool = False
+    feeder: Simple | None = None
     heading: str = ""
+    timed: int = 0
 
     def reach(self, start: int, end: int) -> None:
         """Take a part of the line in."""
@@ -42,12 +47,10 @@ class Simple:
     @property
     def clock(self) -> bool:
         """Whether all there is so far is the word `time`, after which a command may begin in any way."""
-        return (
-            bool(self.words)
-            and self.words[0].plain
-            and self.words[0].value == "time"
-            and all(word.value in ("time", "-p", "--") for word in self.words)
-        )
+        while self.timed < len(self.words) and self.words[self.timed].value in ("time", "-p", "--"):
+            self.timed += 1
+        first = self.words[0] if self.words else None
+        return first is not None and first.plain and first.value == "time" and self.timed == len(self.words)
 
 
 @dataclass
@@ -61,12 +64,17 @@ class Scan:
     words: list[tuple[int, int]] = field(default_factory=list)
     error: Trouble | None = None
 
+    @cached_property
+    def defines(self) -> bool:
+        """Whether a name of a command may get another meaning in it."""
+        return _DEFINES.search(self.text) is not None
 
-def scan(text: str) -> Scan:
-    """Read a text as far as it can be read."""
+
+def scan(text: str, budget: Budget | None = None) -> Scan:
+    """Read a text as far as it can be read, and as `budget` allows."""
     found = Scan(text)
     try:
-        _Scanner(found).run()
+        _Scanner(found, budget or Budget()).run()
     except Unreadable as problem:
         start, end = problem.start, min(problem.end, len(text))
         found.error = Trouble(text[start:end], start, end, problem.rule, problem.why)
@@ -74,8 +82,8 @@ def scan(text: str) -> Scan:
 
 
 class _Scanner:
-    def __init__(self, found: Scan) -> None:
-        self.found = found
+    def __init__(self, found: Scan, budget: Budget) -> None:
+        self.found, self.budget = found, budget
         self.current = Simple("")
         self.compound = 0
         self.documents: list[Token] = []
@@ -83,6 +91,8 @@ class _Scanner:
     def run(self) -> None:
         try:
             for token in Tokens(self.found.text):
+                if not self.budget.token():
+                    raise Unreadable(token.start, len(self.found.text), "R13", "holds more than can be looked at")
                 self._take(token)
             if self.current.start < 0 and self.current.before in ("&&", "||", "|", "|&") and not self.compound:
                 raise Unreadable(len(self.found.text), len(self.found.text), "R0", "a command is missing at the end")
@@ -165,6 +175,8 @@ class _Scanner:
             self.documents.append(token)
         else:
             self._spelled(word)
+            if word.value == "-" and self.found.text[word.start - 2 : word.start] in (">&", "<&"):
+                self.found.words.pop()  # it is a part of the operator, for others
             why = redirection(token)
             if why is not None:
                 self._trouble(token.start, token.end, "R5", why)
@@ -220,6 +232,8 @@ class _Scanner:
 
     def _finish(self, before: str = "") -> None:
         done = self.current
-        self.current = Simple(before, piped=before in ("|", "|&"), nested=bool(self.compound))
+        piped = before in ("|", "|&")
+        feeder = done if piped and done.start >= 0 and not done.heading else None
+        self.current = Simple(before, piped=piped, nested=bool(self.compound), feeder=feeder)
         if done.start >= 0 and not done.heading:
             self.found.commands.append(done)

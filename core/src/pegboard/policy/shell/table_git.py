@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from pegboard.policy.shell.table_options import Parsed
 
 _ALWAYS = frozenset(
-    ["git diff", "git show", "git diff-tree", "git diff-index", "git diff-files", "git stash show", "git whatchanged"]
-    + ["git range-diff", "git grep"]
+    [
+        *("git diff", "git show", "git diff-tree", "git diff-index", "git diff-files", "git stash show"),
+        *("git whatchanged", "git range-diff", "git grep"),
+    ]
 )
 """Commands that show what is in files, whatever their options."""
 _SHOWS = (
@@ -23,8 +25,10 @@ _SHOWS = (
     *("--word-diff", "--word-diff-regex", "--color-words", "--patch-with-stat", "--submodule"),
 )
 """Options with which others do. `git status` has one of its own."""
-_NAMES = ("--stat", "--shortstat", "--numstat", "--dirstat", "--summary", "--name-only", "--name-status", "--raw")
-_NAMES = (*_NAMES, "--compact-summary", "-s", "--no-patch", "--quiet", "-q", "--exit-code")
+_NAMES = (
+    *("--stat", "--shortstat", "--numstat", "--dirstat", "--summary", "--name-only", "--name-status", "--raw"),
+    *("--compact-summary", "-s", "--no-patch", "--quiet", "-q"),
+)
 """Options with which a comparison shows names only, if none of the others is there."""
 
 

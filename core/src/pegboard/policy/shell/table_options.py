@@ -35,12 +35,15 @@ class _Unknown(Exception):
     """An option that is not in the list, or whose value cannot be told."""
 
 
-def parse(words: Sequence[Word], kinds: Mapping[str, str], *, numbers: bool = False) -> Parsed | None:
+def parse(
+    words: Sequence[Word], kinds: Mapping[str, str], *, numbers: bool = False, style: str = "getopt"
+) -> Parsed | None:
     """The words after the program. None as soon as one is an option that `kinds` does not name, spelled in full.
 
     Options may stand after operands (programs that take them for operands there are judged more strictly). A value in
     a word of its own that looks like an option is not taken for a value: should a table be wrong about the option,
-    nothing hides in it."""
+    nothing hides in it. style: "words": options are whole words, never bundled; "apart": a value
+    is never joined to one."""
     given: list[tuple[str, str | None]] = []
     operands: list[Word] = []
     rest = iter(words)
@@ -54,20 +57,24 @@ def parse(words: Sequence[Word], kinds: Mapping[str, str], *, numbers: bool = Fa
                 operands.append(word)
             elif not (numbers and _NUMBER.fullmatch(text)):
                 _sure(word)
-                given += _option(text, kinds, rest)
+                given += _option(text, kinds, rest, style)
     except _Unknown:
         return None
     return Parsed(given, operands)
 
 
-def _option(text: str, kinds: Mapping[str, str], rest: object) -> list[tuple[str, str | None]]:
+def _option(text: str, kinds: Mapping[str, str], rest: object, style: str) -> list[tuple[str, str | None]]:
     name, joined, value = text.partition("=")
+    if style == "words" and (text not in kinds or joined):
+        raise _Unknown
     if text.startswith("--") or (len(name) > 2 and name in kinds):
         kind = kinds.get(name)
         if kind is None or (kind == "flag" and joined):
             raise _Unknown
         if joined:
             return [(name, value)]
+        if kind == "pair":
+            return [(name, _next(rest)), (name, _next(rest))]
         return [(name, _next(rest) if kind in ("text", "path") else None)]
     found: list[tuple[str, str | None]] = []
     for at, letter in enumerate(text[1:], 2):
@@ -79,6 +86,8 @@ def _option(text: str, kinds: Mapping[str, str], rest: object) -> list[tuple[str
                 found.append((short, None))
             case "maybe":
                 return [*found, (short, text[at:] or None)]
+            case _ if style == "apart" and text[at:]:
+                raise _Unknown
             case _:
                 return [*found, (short, text[at:] or _next(rest))]
     return found

@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import islice
 
+from pegboard.policy.shell.budget import PATH, Budget
+from pegboard.policy.shell.globs import expanded
 from pegboard.policy.shell.ignoring import IGNORE_FILES, above, brought_back
 from pegboard.policy.shell.table_data import secrets
 
 HARMLESS = frozenset(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "-", ""])
 _MOST_MATCHES = 2000
+_LONGEST = 4096
 _UNSURE = re.compile(r"[\[\]{}~\\'\"$`!()]")
 """In a glob: what bash may read in another way than we would."""
 
@@ -60,13 +62,14 @@ def is_kept(path: str) -> bool:
 class Place:
     """Where a command runs: `cwd`, relative to `root` or absolute. Without a root only spelling is judged."""
 
-    def __init__(self, root: str | None, cwd: str) -> None:
+    def __init__(self, root: str | None, cwd: str, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
         self.root = None if root is None else os.path.realpath(root)
         self.cwd = cwd if self.root is None else os.path.realpath(os.path.join(self.root, cwd))
 
     def within(self, folder: str) -> Place:
         """The same workspace, from another folder."""
-        return Place(self.root, posixpath.join(self.cwd, folder))
+        return Place(self.root, posixpath.join(self.cwd, folder), self._budget)
 
     def readable(self, text: str, *, names: bool = False) -> bool:
         """Whether a path may be read unasked: in the workspace wherever its links lead, and no secret.
@@ -97,6 +100,8 @@ class Place:
     def _real(self, text: str) -> str | None:
         """Where a path leads, relative to the root; None: outside, or it cannot be told."""
         assert self.root is not None
+        if len(text) > _LONGEST or not self._budget.look(PATH):
+            return None
         try:
             real = os.path.realpath(os.path.join(self.cwd, text))
         except (OSError, ValueError):
@@ -111,15 +116,10 @@ class Place:
             return None
         if self.root is None:
             return None if _may_be_secret(glob) else [glob]
-        import glob as globs
-
         if not self.readable(re.split(r"[*?]", glob)[0].rpartition("/")[0] or "."):
             return None
-        try:
-            found = list(islice(globs.iglob(glob, root_dir=self.cwd, recursive=False), _MOST_MATCHES + 1))
-        except (OSError, ValueError):
-            return None
-        return None if len(found) > _MOST_MATCHES else (found or [glob])
+        found = expanded(glob, self.cwd, self._budget)
+        return None if found is None or len(found) > _MOST_MATCHES else (found or [glob])
 
     def holds_secrets(self, text: str, *, only: Sequence[str] = (), hidden: bool = True, follows: bool = False) -> bool:
         """Whether a folder has a secret somewhere below, or more in it than is looked at; always so without a root.
@@ -135,7 +135,7 @@ class Place:
         veiled: list[str] = []
         ignoring: list[str] = []
         for seen, (entry, path) in enumerate(_below(folder, frozenset() if follows else frozenset(table.passed))):
-            if seen >= table.most:
+            if seen >= table.most or not self._budget.look():
                 return True
             if follows and entry.is_symlink() and (os.path.isdir(path) or not self.readable(path)):
                 return True

@@ -22,7 +22,7 @@ LONGEST = 3
 """Words of the longest key in the table."""
 
 
-def entry(words: Sequence[Word], settings: PermissionSettings | None, *, root: str | None, cwd: str) -> str | None:
+def entry(words: Sequence[Word], settings: PermissionSettings | None, place: Place) -> str | None:
     """The key of the row by which the command only reads."""
     if not words[0].plain or any(not word.inert and not word.glob for word in words):
         return None
@@ -31,7 +31,6 @@ def entry(words: Sequence[Word], settings: PermissionSettings | None, *, root: s
         return f"{program} {words[1].text}"
     if risk(words):
         return None
-    place = Place(root, cwd)
     own = _own(words, settings, place)
     if own is not None:
         return own
@@ -100,7 +99,7 @@ def _globals(row: data.Reads, words: Sequence[Word], place: Place) -> tuple[Sequ
 def _reads(row: data.Reads, words: Sequence[Word], place: Place, key: str) -> bool:
     if row.style == "expression":
         return _find_reads(row, words, place)
-    parsed = _any_option(words) if row.options == "any" else parse(words, row.kinds, numbers=row.numbers)
+    parsed = _any_option(words) if row.options == "any" else parse(words, row.kinds, numbers=row.numbers, style=row.style)
     if parsed is None or (row.needs and not parsed.has(row.needs)):
         return False
     if row.options == "any" and not all(place.readable(value, names=row.names) for _, value in parsed.given if value):
@@ -159,7 +158,9 @@ def _operands_fit(row: data.Reads, parsed: Parsed, operands: Sequence[Word], pla
         case "none":
             return not operands
         case "text":
-            return row.options == "any" or not any(word.glob for word in operands[: max(strict, 0)])
+            if row.options != "any" and any(word.glob for word in operands[: max(strict, 0)]):
+                return False
+            return all(_names_inside(word, place) for word in operands if word.glob)
         case "ref":
             return all(_ref_fits(row, word, place) for word in operands)
     for at, word in enumerate(operands):
@@ -169,6 +170,15 @@ def _operands_fit(row: data.Reads, parsed: Parsed, operands: Sequence[Word], pla
         if word.glob and at < strict and row.options != "any" and any(text.startswith("-") for text in texts):
             return False
     return _recursion_fits(row, parsed, operands, place)
+
+
+def _names_inside(word: Word, place: Place) -> bool:
+    """Whether a glob lists only names in the workspace."""
+    head, _, rest = word.text.rpartition("/")
+    if not re.search(r"[*?\[]", head):
+        return place.readable(head or ".", names=True)
+    texts = place.expanded(word.text)
+    return texts is not None and all(place.readable(text, names=True) for text in texts)
 
 
 def _ref_fits(row: data.Reads, word: Word, place: Place) -> bool:
@@ -185,7 +195,7 @@ def _recursion_fits(row: data.Reads, parsed: Parsed, operands: Sequence[Word], p
         return True
     # Names that are asked for are read even where they are hidden; what is more than a plain pattern may be any name.
     chosen = [value for value in parsed.values(row.only) if not value.startswith("!")]
-    only = ["*" if set("/{\\") & set(value) else value.casefold() for value in chosen]
+    only = ["*" if set("/{\\[") & set(value) else value.casefold() for value in chosen]
     hidden = not row.hidden or parsed.has(row.hidden) or bool(only)
     follows = row.follows == "always" or parsed.has(row.follows)
     for text in [word.text for word in operands] or ["."]:

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 INSIDE = r"\w[\w.-]*(?:/\w[\w.-]*)*/?"
 """A plain name in the folder: no link upwards, no hidden folder."""
 
+_SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
+
 Risk = tuple[str, str]
 
 
 def found(words: Sequence[Word]) -> Risk | None:
     """The first risk of the command, as its programs parse it."""
+    if base(words[0].text) == "git" and len(words) > 2 and (why := _of_git([word.text for word in words[1:]])):
+        return "R8", why
     for key, row, rest in _rows(words):
         risk = _of_row(key, row, words, rest)
         if risk is not None:
@@ -30,6 +34,16 @@ def found(words: Sequence[Word]) -> Risk | None:
     if begins is None:
         return "R8", f"what `{base(words[0].text)}` runs here cannot be told"
     return found(words[begins:]) if begins is not False else None
+
+
+def _of_git(texts: Sequence[str]) -> str | None:
+    """What any subcommand of git runs."""
+    if "--help" in texts:
+        return "`--help` of `git` runs a program to show a page"
+    for before, text in zip(["", *texts], texts, strict=False):
+        if (text.startswith(("--format", "--pretty")) or before == "--format") and _SIGNATURE.search(text):
+            return "the format makes git run a program that checks signatures"
+    return None
 
 
 def _rows(words: Sequence[Word]) -> Iterator[tuple[str, data.Risks, Sequence[Word]]]:
@@ -61,7 +75,7 @@ def _of_row(key: str, row: data.Risks, words: Sequence[Word], rest: Sequence[Wor
     style = _STYLES.get(row.style)
     if style is not None:
         return style(key, row, rest)
-    ends_options = row.style == "getopt"
+    ends_options = row.style in ("getopt", "nopt")
     known = data.reads()[key].kinds if key in data.reads() else {}
     before, after = split_at_dashes(rest, known) if ends_options else (rest, ())
     if row.unless and rest and rest[0].text in row.unless:
@@ -121,6 +135,8 @@ def _of_option(key: str, row: data.Risks, word: Word, following: str | None) -> 
     text = word.text
     if word.glob and text[:1] in "*?[-" and not re.match(r"--[\w-]+=", text):
         return "R9", f"`{text}` may expand into an option of `{key}`"
+    if row.style == "nopt" and text.startswith("-") and len(text.lstrip("-")) > 1:
+        text = "--" + text.lstrip("-")  # however many dashes there are
     name, joined, value = text.partition("=")
     options = row.options
     for prefix in row.prefixes:
@@ -129,7 +145,7 @@ def _of_option(key: str, row: data.Risks, word: Word, following: str | None) -> 
     for option, does in options.items():
         if _is(name, option, row) and not _fine(row, option, value if joined else following):
             return "R8", f"`{option}` of `{key}` {does}"
-    if row.style == "getopt" and not text.startswith("--"):
+    if row.style in ("getopt", "nopt") and not text.startswith("--"):
         for at, letter in enumerate(text[1:], 2):
             short = f"-{letter}"
             if short in options:
@@ -218,7 +234,7 @@ def _second(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
 
     spec = data.reads().get(key)
     if spec is not None:
-        parsed = parse(rest, spec.kinds, numbers=spec.numbers)
+        parsed = parse(rest, spec.kinds, numbers=spec.numbers, style=spec.style)
         if parsed is not None and len(parsed.operands) <= 1 and not any(word.glob for word in parsed.operands):
             return None
         if parsed is None and sum(not word.text.startswith("-") for word in rest) <= 1:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pegboard.config.schema import PermissionSettings
+    from pegboard.policy.shell.budget import Budget
     from pegboard.policy.shell.line import Word
 
 
@@ -35,15 +36,17 @@ def looks(words: Sequence[Word]) -> bool:
 
 
 def reads_by(
-    words: Sequence[Word], settings: PermissionSettings | None = None, *, root: str | None = None, cwd: str = "."
+    words: Sequence[Word], settings: PermissionSettings | None = None, *, root: str | None = None, cwd: str = ".",
+    budget: Budget | None = None,
 ) -> str | None:
     """The name of the entry by which the command only reads, and inside the workspace; None: it may do more.
 
     `cwd` is where the command starts, relative to `root` or absolute. With `root` links are followed; without it only
     what is spelled counts, and recursion is never known to be harmless."""
+    from pegboard.policy.shell.table_places import Place
     from pegboard.policy.shell.table_reads import entry
 
-    return entry(words, settings, root=root, cwd=cwd) if words else None
+    return entry(words, settings, Place(root, cwd, budget)) if words else None
 
 
 def pattern_for(words: Sequence[Word], settings: PermissionSettings | None = None) -> str | None:

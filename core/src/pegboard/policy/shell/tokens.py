@@ -127,6 +127,8 @@ class Tokens(Speller):
         word = self.word(target)
         if text[word.end : word.end + 1] in ("<", ">") and text[word.end + 1 : word.end + 2] == "(":
             raise Unreadable(start, word.end + 2, "R0", "it is not clear where a redirection leads")
+        if text[word.end : word.end + 1] in ("<", ">") and (word.value.isdigit() or word.value.startswith("{")):
+            raise Unreadable(start, word.end + 1, "R0", "it is not clear what is redirected")
         token = Token("redirection", operator, start, word.end, word, descriptor=text[start:at])
         if operator in ("<<", "<<-"):
             self._mark(token, word)

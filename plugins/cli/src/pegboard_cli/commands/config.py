@@ -135,7 +135,8 @@ async def _set(key: str, text: str | None, path: str | None, *, json: bool) -> i
     from pegboard.config.places import config_file
     from pegboard.config.write import set_key, unset_key
 
-    from pegboard_cli.configuring import Target, below_home, overridden, read, shown
+    from pegboard_cli.configuring import below_home, overridden, read, shown
+    from pegboard_cli.targets import Target, parts_of
 
     file = config_file(os.environ)
     if text is not None:
@@ -143,8 +144,6 @@ async def _set(key: str, text: str | None, path: str | None, *, json: bool) -> i
         parts = target.key
         set_key(file, parts, target.value(text), target.check)
     else:
-        from pegboard_cli.configuring import parts_of
-
         parts = parts_of(key)
         if not unset_key(file, parts):
             typer.echo(visible(f"pegboard: {key} is not set in {file}; nothing was changed"), err=True)

@@ -65,9 +65,21 @@ def export_session(
 
 
 @app.command("audit")
-def audit_session(id: _Id, json: options.Json = False, debug: options.Debug = False) -> None:
+def audit_session(
+    id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID]",
+            callback=options.session_name,
+            help="The session, as the list names it; left out: the last one of this folder.",
+        ),
+    ] = None,
+    path: options.Path = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
     """Show what each call of a session was allowed by, or refused by: rules, guards, answers, the sandbox."""
-    options.finish(_audit(id, json=json), debug=debug)
+    options.finish(_audit(id, path, json=json), debug=debug)
 
 
 @app.command("delete")
@@ -141,12 +153,24 @@ async def _show(id: str, *, json: bool) -> int:
     return 0
 
 
-async def _audit(id: str, *, json: bool) -> int:
-    from pegboard.session.store import readable_events
+async def _audit(id: str | None, path: str | None, *, json: bool) -> int:
+    from pegboard.session.store import latest, readable_events
 
     from pegboard_cli.auditing import audit_lines, audited, document
     from pegboard_cli.styles import columns
 
+    if id is None:
+        from pegboard.config.places import find_root
+
+        root, _ = find_root(path)
+        id = latest(_store(), root)
+        if id is None:
+            typer.echo(
+                visible(f"pegboard: no session of {root} had a turn. Name one: pegboard sessions list"), err=True
+            )
+            return 2
+        if not json:
+            typer.echo(f"pegboard: session {id}", err=True)
     if _missing(id):
         return 2
     events, damage = readable_events(_store() / id)
