@@ -15,8 +15,10 @@ import pytest
 NO = r"\[e\]dit / \[N\]o \(or: \"n because \.\.\.\"\)"
 ONCE = rf"Allow\? \[y\]es once / {NO}"
 ALWAYS = rf"Allow\? \[y\]es once / \[a\]lways / {NO}"
-SESSION = rf"Allow\? \[y\]es once / \[a\]lways for this session / {NO}"
-HOW_LONG = r"Always in: this \[s\]ession / this \[p\]roject / \[e\]very project / (\[c\]hange the pattern / )?\[B\]ack"
+SESSION = rf"Allow\? \[y\]es once / \[a\]lways for the rest of this run / {NO}"
+HOW_LONG = (
+    r"Always in: the re\[s\]t of this run / this \[p\]roject / \[e\]very project / (\[c\]hange the pattern / )?\[B\]ack"
+)
 EDITED = rf"Allow as edited\? \[y\]es once / {NO}"
 SEVERAL = r"Allow\? \[y\]es to all / numbers for some \(1 3-4\) / \[o\]ne by one / \[N\]one"
 EITHER = r"Allow\? \[y\]es once[^\n]*\)"
@@ -60,7 +62,7 @@ def test_always_is_said_before_it_is_kept_and_the_tool_does_not_ask_again(cli: A
     child.sendline("s")
     child.expect(SESSION)
     assert "gated asks" in plain(child.before)
-    assert "always would allow, for this session: exactly this call of gated" in plain(child.before)
+    assert "always would allow, for the rest of this run: exactly this call of gated" in plain(child.before)
     assert all((cli.root / name).read_text() == name for name in ("a", "deep/b", "c"))
     child.sendline("n")
     assert ended(child) == 0
@@ -94,7 +96,7 @@ def test_always_for_a_command_that_writes_is_for_that_command(cli: Any) -> None:
     cli.script(calls(first), calls(first), calls(other), HELLO)
     child = cli.terminal("run", "go")
     child.expect(SESSION)
-    assert "for this session: exactly this command of execute" in plain(child.before)
+    assert "for the rest of this run: exactly this command of execute" in plain(child.before)
     child.sendline("always")
     child.expect(SESSION)
     assert "echo two" in plain(child.before) and (cli.root / "out").read_text() == "one\none\n"
@@ -266,7 +268,7 @@ def test_an_edit_that_leads_outside_is_refused_before_it_is_asked_about(cli: Any
     cli.environ["EDITOR"] = str(editor)
     cli.script(calls(poke("wrong")), HELLO)
     shown = answered(cli, (ALWAYS, "e"))
-    assert "as edited?" not in shown and "Path escapes workspace: ../out" in shown
+    assert "as edited?" not in shown and "denied by paths.outside" in shown
     assert not (cli.root.parent / "out").exists()
 
 
@@ -342,6 +344,6 @@ def test_on_a_narrow_terminal_no_argument_can_begin_a_row(cli: Any) -> None:
     assert ended(child) == 0
     shown = rows[[row.startswith("[gated") for row in rows].index(True) + 1 :]
     assert [row for row in shown if len(row) >= width] == []
-    assert [row for row in shown if row.startswith("Allow?")] == ["Allow? [y]es once / [a]lways for this "]
+    assert [row for row in shown if row.startswith("Allow?")] == ["Allow? [y]es once / [a]lways for the re"]
     text = "".join(re.sub(r"^ *│ ", "", row) for row in shown if "│" in row)
     assert text == "".join(lines), "all of it is there"

@@ -46,14 +46,15 @@ def test_show_names_every_setting_with_where_it_comes_from(cli: Any) -> None:
     assert 'model = "script"  # environment' in lines
 
 
-def test_show_says_what_has_no_effect_yet(cli: Any) -> None:
-    cli.config("[tool_permission]\nbash_allow = ['git status']\n")
-    [line] = [line for line in cli("config", "show").out.splitlines() if "bash_allow =" in line]
-    assert line.startswith('tool_permission.bash_allow = ["git status"]  # no effect yet')
-    note = cli("config", "get", "tool_permission.bash_allow", "--json").json["note"]
-    assert note.startswith("no effect yet")
-    asked = cli("tool", "bash", "command=git status", "--json")
-    assert asked.json["decision"]["action"] == "ask" and asked.json["outcome"] == "blocked"
+def test_launchers_have_settings_as_guards_have(cli: Any) -> None:
+    assert cli("config", "get", "sandbox.mode").out == "auto\n"
+    done = cli("config", "set", "sandbox.mode", "off")
+    assert done.out == 'sandbox.mode = "off"  # written to ~/.config/pegboard/config.toml\n'
+    assert cli("config", "get", "sandbox.mode", "--json").json["source"]["line"] == 2
+    wrong = cli("config", "set", "sandbox.mode", "of")
+    assert wrong.code == 2 and 'expected one of "auto", "off", "require"' in wrong.err
+    assert "did you mean sandbox.mode?" in cli("config", "get", "sandbox.mod").err
+    assert cli("config", "get", "guard.read_secrets").out == "false\n"
 
 
 def test_show_as_json_has_value_layer_source_and_note_for_every_key(cli: Any) -> None:
@@ -136,15 +137,15 @@ def test_a_wrong_file_is_told_with_its_line_and_exit_2(cli: Any) -> None:
 
 
 def test_set_writes_one_key_and_the_next_call_follows_it(cli: Any) -> None:
-    assert cli("tool", "bash", "command=echo hi", "--json").json["decision"]["action"] == "ask"
+    assert cli("tool", "bash", "command=touch hi", "--json").json["decision"]["action"] == "ask"
     done = cli("config", "set", "tool_permission.bash", "allow")
     assert done.out == 'tool_permission.bash = "allow"  # written to ~/.config/pegboard/config.toml\n'
     assert user_file(cli).read_text() == '[tool_permission]\nbash = "allow"\n'
     assert stat.S_IMODE(user_file(cli).stat().st_mode) == 0o600
-    ran = cli("tool", "bash", "command=echo hi", "--json").json
+    ran = cli("tool", "bash", "command=touch hi", "--json").json
     assert (ran["outcome"], ran["decision"]["source"]) == ("ok", {"file": str(user_file(cli)), "line": 2})
     assert cli("config", "unset", "tool_permission.bash").code == 0
-    assert cli("tool", "bash", "command=echo hi", "--json").json["decision"]["action"] == "ask"
+    assert cli("tool", "bash", "command=touch hi", "--json").json["decision"]["action"] == "ask"
     again = cli("config", "unset", "tool_permission.bash")
     assert again.code == 0 and "is not set" in again.err
 

@@ -17,11 +17,11 @@ PROGRAM = Path(sys.executable).with_name("pegboard")
 CONFIG = """\
 [tool_permission]
 edit = "allow"
-bash_allow = ["make test", "evil \\u001b[2J"]
+bash_allow = ["make test"]
 [[hooks]]
 event = "pre_tool"
 match = "core:write_file"
-command = ["sh", "-c", "grep -q forbidden && { echo no such word >&2; exit 2; }; exit 0"]
+command = ["sh", "-c", "\\u001b[2J grep -q forbidden && { echo no such word >&2; exit 2; }; exit 0"]
 """
 WRITE = ("tool", "write_file", "path=a.txt", "content=hi", "--json")
 
@@ -61,7 +61,7 @@ def test_a_clone_that_allows_is_asked_about_then_trusted_and_asked_again_after_a
     assert code == 2 and "is not trusted" in shown
     for line in (
         '.pegboard/config.toml:2: tool_permission.edit = "allow"',
-        r'.pegboard/config.toml:3: tool_permission.bash_allow = ["make test", "evil \u001b[2J"]',
+        '.pegboard/config.toml:3: tool_permission.bash_allow = ["make test"]',
         '.pegboard/config.toml:4: [[hooks]] {event = "pre_tool", match = "core:write_file", command = ["sh", "-c", ',
     ):
         assert line in shown

@@ -97,7 +97,8 @@ def test_without_a_workspace_no_cd_is_recognised(root: Path) -> None:
 "cd outward && git status",
                                   "cd nosuch; git status", "cd nest && time git status", "cd .. || ls; git status",
                                   "git -C nest status", "git -C web -C ../nest status", "git --no-pager -C nest log",
-                                  "git -C nosuch status", "git -C .. status", "git -C n* status", "ls && cd nest; git status",
+                                  "git -C nosuch status", "git -C .. status", "git -C n* status",
+                                  "ls && cd nest; git status",
                                   "ls || cd nest; git status", "hg -R nest status",
                                   "cd nest && gh pr list"])  # fmt: skip
 def test_git_in_another_repository_may_not_pass(text: str, root: Path) -> None:
@@ -108,7 +109,15 @@ def test_git_in_another_repository_may_not_pass(text: str, root: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["git status", "git -C web status", "ls || ls; git status", "ls && cd web || ls; git status", "cd web && git status", "cd web/src; git status; cd ..; git log", "cd nest && cd .. && git status"],
+    [
+        "git status",
+        "git -C web status",
+        "ls || ls; git status",
+        "ls && cd web || ls; git status",
+        "cd web && git status",
+        "cd web/src; git status; cd ..; git log",
+        "cd nest && cd .. && git status",
+    ],
 )
 def test_git_in_the_workspaces_own_repository_may(text: str, root: Path) -> None:
     assert all(command.risk is None for command in read(text, root).commands)

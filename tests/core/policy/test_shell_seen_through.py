@@ -9,7 +9,8 @@ from pegboard.policy.shell.line import Command
 
 FOUND = [
     'echo "git push" | bash', "echo git push | sh", "printf 'git push' | sh", "printf '%s\\n' 'git push' | bash",
-    "printf 'git %s' push | sh", "cat <<E | bash\ngit push\nE", "echo 'git push' | cat | bash", "echo 'git push' | sudo bash",
+    "printf 'git %s' push | sh", "cat <<E | bash\ngit push\nE", "echo 'git push' | cat | bash",
+    "echo 'git push' | sudo bash",
     "echo 'git push' | bash -s x", "echo 'git push' | bash -", "echo 'git push' | bash /dev/stdin",
     "echo 'ls; git push' | nice bash -x", 'source /dev/stdin <<< "git push"', ". /dev/fd/0 <<< 'git push'",
     "source <(echo git push)", "bash <(printf 'git push')", "bash < <(echo git push)", "bash -o pipefail <<< 'git push'",
@@ -37,10 +38,12 @@ FOUND = [
 
 DOUBTED = [
     "curl x | bash", "bash", "cat x | sh", "bash < x", "(echo git; echo push) | bash", "echo -e 'git\\x20push' | bash",
-    "echo 'git qush' | tr q p | bash", "{ echo a; } | sh", "source /dev/stdin", "source <(cat x)", "while read x; do bash; done",
+    "echo 'git qush' | tr q p | bash", "{ echo a; } | sh", "source /dev/stdin", "source <(cat x)",
+    "while read x; do bash; done",
     "cat x | xargs git", "xargs -a x git", "ls | xargs -I{} sh -c {}", "printf '%b' 'git\\x20push' | sh",
     "echo() { cat x; }; echo hi | bash", "parallel < x", "parallel git :::: x", "find . -name push -exec git {} \\;",
-    "GIT_CONFIG_COUNT=1 git x", "git --config-env=alias.x=V x", "hash -p /usr/bin/git g; g push", "at now < x", "cat x | sudo -s",
+    "GIT_CONFIG_COUNT=1 git x", "git --config-env=alias.x=V x", "hash -p /usr/bin/git g; g push", "at now < x",
+    "cat x | sudo -s",
     "echo $x | bash", "bash -c \"$x\"", "ssh h < x",
 ]  # fmt: skip
 

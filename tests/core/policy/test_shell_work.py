@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pegboard.policy.shell import read_line
 from pegboard.policy.shell import judge as judging
+from pegboard.policy.shell import read_line
 
 PATTERNS = {
     "watch": "watch " * 1600, "exec": "find " + "-exec " * 1500, "eval": "eval " * 1900, "ssh": "ssh " * 1990,

@@ -214,6 +214,7 @@ find . -name '?*' -delete
 find . -path './*' -delete
 find . -size +0 -delete
 find . -delete -name x
+find $X/ -delete
 find . -name x -o -delete
 find . -exec sh -c 'rm -rf "$@"' x {} +
 find . -exec sudo rm -rf {} +
@@ -322,6 +323,7 @@ d=$(mktemp -d); trap 'rm -rf "$d"' EXIT
 for d in build dist; do rm -rf "$d/"; done
 for d in */; do rm -rf "$d/node_modules"; done
 (cd build && rm -rf *)
+cd $(mktemp -d) && rm -rf *
 find . -path ./node_modules -prune -o -name '*.pyc' -print
 find . -name '*.pyc' -o -name '*.pyo' -delete
 find . \( -name '*.pyc' -o -name '*.pyo' \) -delete
@@ -364,6 +366,7 @@ npm run clean
 uv run pytest
 ssh h uptime
 trap - EXIT
+printf -- | sh
 """
 ASKED = r"""
 rm -rf $x
@@ -377,6 +380,8 @@ rm -rf "$TMPDIR/"*
 rm -rf ~/"$x"
 f() { rm -rf "$1"; }; f build
 $x -rf /
+cd "$d" && rm -rf *
+find "$DIR" -delete
 mkfs.ext4 disk.img
 mkswap swapfile
 mkfs.ext4 "$DISK"

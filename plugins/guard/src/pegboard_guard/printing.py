@@ -20,9 +20,9 @@ def printed(words: Sequence[str]) -> str | None:
                 rest.pop(0)
             return " ".join(rest)
         case "printf" if rest:
-            rest = rest[1:] if rest[0] == "--" else rest
+            rest = [*(rest[1:] if rest[0] == "--" else rest), ""]
             form = rest[0].replace("\\n", "\n").replace("\\0", "\n")
-            return " ".join(rest[1:]) if _FORMAT.search(form) and len(rest) > 1 else form
+            return " ".join(rest[1:-1]) if _FORMAT.search(form) and len(rest) > 2 else form
         case "pwd":
             return "."
         case "mktemp":

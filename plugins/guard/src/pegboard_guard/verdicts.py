@@ -12,7 +12,7 @@ import msgspec
 from pegboard_guard.doomed import Doomed
 from pegboard_guard.finds import REMOVERS, Find
 from pegboard_guard.formats import formats
-from pegboard_guard.values import known, plain
+from pegboard_guard.values import MAYBE, known, plain
 from pegboard_guard.walk import Step
 
 _UNKNOWN = re.compile(r"[\ue101\ue102*?/]*[\ue101\ue102][\ue101\ue102*?/]*")
@@ -92,7 +92,8 @@ def _remover(
             root = emptied.endswith("the root of the file system")
             if root or forced:
                 yield Finding(f"{name} of {emptied}, where a variable is not set", sure=root)
-        if forced and _UNKNOWN.fullmatch(word):
+        lost = step.folder == MAYBE and doomed.place(word, ".") is not None
+        if forced and (lost or _UNKNOWN.fullmatch(word)):
             yield Finding(f"{name} of what is not known: recursive, and forced", sure=False)
 
 
@@ -119,6 +120,12 @@ def _found(step: Step, doomed: Doomed) -> Iterator[Finding]:
     find = Find(step.words)
     if (find.deletes or REMOVERS.intersection(find.runs)) and not find.narrowed:
         yield from _removed("find", find.starts, step.folder, doomed)
+        for word in find.starts:
+            emptied = doomed.emptied(word, step.folder)
+            if emptied is not None and emptied.endswith("the root of the file system"):
+                yield Finding(f"find of {emptied}, where a variable is not set")
+            elif _UNKNOWN.fullmatch(word):
+                yield Finding("find of what is not known, removing all", sure=False)
 
 
 def _redirected(step: Step, doomed: Doomed) -> Iterator[Finding]:

@@ -201,7 +201,8 @@ class Walk:
         if words and words[0] in ("cd", "pushd"):
             given = [word for word in words[1:] if not word.startswith("-")]
             target = given[0] if given else "~"
-            self.folder = self.doomed.joined(target.replace(SOME, "x").replace(MAYBE, "") or "~", self.folder)
+            named = target.replace(SOME, "x").replace(MAYBE, "")
+            self.folder = self.doomed.joined(named, self.folder) if named else MAYBE
 
     def _step(self, step: Step, fed: _Fed | None, seen: set[int] | None = None) -> Iterator[Step]:
         """A command, and what it would start. seen: how many words those had that were looked at."""

@@ -148,8 +148,8 @@ def _formed(texts: Sequence[str]) -> Fed:
 
 
 def completed(words: Sequence[Word], rest: Sequence[Word], into: Fed) -> Iterator[Sequence[Word]]:
-    """The commands that `xargs` makes of `rest`: with all that comes in behind it, or one of it at a time, or in the place of
-    what `-I` names. What is not known is one word."""
+    """The commands that `xargs` makes of `rest`: with all that comes in behind it, or one of it at a time, or in the
+    place of what `-I` names. What is not known is one word."""
     replaced = _replaced(words)
     for parts in _arguments(words, into):
         known = parts != [UNKNOWN]

@@ -1,4 +1,4 @@
-"""Command lines that a command is given in its words: `bash -c`, `eval`, `ssh`, `git rebase -x`, and whatever else runs one."""
+"""Command lines that a command is given in its words: `bash -c`, `eval`, `ssh`, `git rebase -x` and the like."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _of_options(name: str, words: Sequence[Word]) -> Iterator[Given]:
             if joined:
                 yield value.removeprefix("exec="), word
             elif following is not None:
-                yield following.text, following
+                yield following.text.removeprefix("exec="), following
         elif (name in _C or name in RUNNERS) and (found := re.fullmatch(r"-[A-Za-z]*?c(.*)", text, re.DOTALL)):
             if found[1] and name in _C:
                 yield found[1], word
@@ -117,11 +117,13 @@ def _of_git(words: Sequence[Word]) -> Iterator[Given]:
                 yield value[1:] if value.startswith("!") else f"git {value}", following
             elif value.startswith("!") or " " in value:
                 yield value.lstrip("!"), following
-        elif text[:2] in ("-x", "-O") and ("rebase" in texts or "difftool" in texts or "grep" in texts):
+        elif text.startswith("-x") and ("rebase" in texts or "difftool" in texts):
             if text[2:]:
                 yield text[2:], word
-            elif following is not None and text == "-x":
+            elif following is not None:
                 yield following.text, following
+        elif text.startswith("-O") and text[2:]:
+            yield text[2:], word
         elif text == "foreach":
             for rest in after_options(words[index:], 0):
                 yield " ".join(one.text for one in rest), rest[0]

@@ -22,7 +22,9 @@ def expanded(glob: str, folder: str, budget: Budget) -> list[str] | None:
         if at % 2 or not part:
             found = [one + part for one in found]
         elif "*" not in part and "?" not in part:
-            found = [one + part for one in found if at + 1 == len(parts) or _is_folder(os.path.join(folder, one + part))]
+            found = [
+                one + part for one in found if at + 1 == len(parts) or _is_folder(os.path.join(folder, one + part))
+            ]
             if not budget.look(PATH * len(found)):
                 return None
         else:

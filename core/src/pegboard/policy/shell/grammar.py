@@ -106,8 +106,8 @@ def reading(text: str) -> Reading:
     compound: list[Trouble] = []
     broken = strange = None
     inside = 0
-    for node in _walk(_parser().parse(data).root_node):
-        kind, parent = node.type, node.parent.type if node.parent is not None else ""
+    for node, parent in _walk(_parser().parse(data).root_node):
+        kind = node.type
         if node.is_error or node.is_missing:
             broken = broken or span(node)
         elif node.is_named and kind not in FLAT and not (opaque and node.start_byte < inside):
@@ -128,12 +128,14 @@ def reading(text: str) -> Reading:
     return Reading(sorted(words), sorted(names), opaque, compound, broken, strange)
 
 
-def _walk(root: Node) -> Iterator[Node]:
-    waiting: list[Any] = [root]
+def _walk(root: Node) -> Iterator[tuple[Node, str]]:
+    """Every node and the type of its parent, which takes long to ask a node for where it has many siblings."""
+    waiting: list[tuple[Any, str]] = [(root, "")]
     while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += reversed(node.children)
+        node, parent = waiting.pop()
+        yield node, parent
+        kind = node.type
+        waiting += ((child, kind) for child in reversed(node.children))
 
 
 def _places(text: str) -> list[int]:

@@ -45,7 +45,7 @@ def read_line(
     settings = settings or PermissionSettings()
     try:
         return _read(text, settings, root, cwd)
-    except Exception:  # isolates lines: one that we fail at is not understood, so it asks, and no rule that denies is ruled out
+    except Exception:  # noqa: BLE001 - isolates lines: one that we fail at asks, and rules out no deny
         return Line(text=text, error=Trouble(text, 0, len(text), "R0", "could not be judged, by a fault of ours"))
 
 

@@ -46,8 +46,7 @@ def sed_only_prints(script: str) -> bool:
 
 def awk_only_prints(program: str) -> bool:
     """Whether an awk program starts nothing, opens no other file and looks at no environment."""
-    return (
-        bool(_AWK_LETTERS.fullmatch(program))
-        and not _AWK_WORDS.search(program)
-        and not _AWK_REDIRECTS.search(_AWK_PATTERN.sub("", program, count=1) if _AWK_PATTERN.match(program) else program)
-    )
+    if not _AWK_LETTERS.fullmatch(program) or _AWK_WORDS.search(program):
+        return False
+    pattern = _AWK_PATTERN.match(program)  # only there is a slash sure to begin one
+    return not _AWK_REDIRECTS.search(program[pattern.end() :] if pattern else program)

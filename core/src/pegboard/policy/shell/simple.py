@@ -24,8 +24,8 @@ _COMPOUND = "is more than a list of simple commands"
 
 @dataclass
 class Simple:
-    """A simple command. before: the operator between it and the one before it. piped: it is a part of a pipeline; feeder: what
-    stands before it there. heading: the word (`for`, `[[`) whose own words these are."""
+    """A simple command. before: the operator between it and the one before it. piped: it is a part of a pipeline; feeder:
+    what stands before it there. heading: the word (`for`, `[[`) whose own words these are."""
 
     before: str
     start: int = -1

@@ -35,7 +35,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.P
         return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, names))})(?:/|$)")
 
     suffixes = [f"*.{suffix}" for suffix in sorted(listed.SECRET_SUFFIXES)]
-    several = [*listed.SECRET_FOLDERS, *listed.SECRET_FILES]
+    several = [*listed.SECRET_FOLDERS, *listed.SECRET_FILES, ".git/config"]  # which may hold an address with a token
     return joined([*secrets().names, *suffixes]), joined(secrets().shared), rows(several), rows(listed.UNWRITTEN)
 
 

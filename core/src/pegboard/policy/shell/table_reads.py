@@ -99,7 +99,10 @@ def _globals(row: data.Reads, words: Sequence[Word], place: Place) -> tuple[Sequ
 def _reads(row: data.Reads, words: Sequence[Word], place: Place, key: str) -> bool:
     if row.style == "expression":
         return _find_reads(row, words, place)
-    parsed = _any_option(words) if row.options == "any" else parse(words, row.kinds, numbers=row.numbers, style=row.style)
+    if row.options == "any":
+        parsed: Parsed | None = _any_option(words)
+    else:
+        parsed = parse(words, row.kinds, numbers=row.numbers, style=row.style)
     if parsed is None or (row.needs and not parsed.has(row.needs)):
         return False
     if row.options == "any" and not all(place.readable(value, names=row.names) for _, value in parsed.given if value):
@@ -174,7 +177,7 @@ def _operands_fit(row: data.Reads, parsed: Parsed, operands: Sequence[Word], pla
 
 def _names_inside(word: Word, place: Place) -> bool:
     """Whether a glob lists only names in the workspace."""
-    head, _, rest = word.text.rpartition("/")
+    head = word.text.rpartition("/")[0] or ("/" if word.text.startswith("/") else "")
     if not re.search(r"[*?\[]", head):
         return place.readable(head or ".", names=True)
     texts = place.expanded(word.text)

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 INSIDE = r"\w[\w.-]*(?:/\w[\w.-]*)*/?"
 """A plain name in the folder: no link upwards, no hidden folder."""
 
+_DEEPEST = 8
 _SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
 
 Risk = tuple[str, str]
 
 
-def found(words: Sequence[Word]) -> Risk | None:
+def found(words: Sequence[Word], depth: int = 0) -> Risk | None:
     """The first risk of the command, as its programs parse it."""
+    if depth > _DEEPEST:
+        return "R8", "runs programs that run programs, too many to be told"
     if base(words[0].text) == "git" and len(words) > 2 and (why := _of_git([word.text for word in words[1:]])):
         return "R8", why
     for key, row, rest in _rows(words):
@@ -33,7 +36,7 @@ def found(words: Sequence[Word]) -> Risk | None:
     begins = inner(words)
     if begins is None:
         return "R8", f"what `{base(words[0].text)}` runs here cannot be told"
-    return found(words[begins:]) if begins is not False else None
+    return found(words[begins:], depth + 1) if begins is not False else None
 
 
 def _of_git(texts: Sequence[str]) -> str | None:

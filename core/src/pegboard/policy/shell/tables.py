@@ -36,7 +36,11 @@ def looks(words: Sequence[Word]) -> bool:
 
 
 def reads_by(
-    words: Sequence[Word], settings: PermissionSettings | None = None, *, root: str | None = None, cwd: str = ".",
+    words: Sequence[Word],
+    settings: PermissionSettings | None = None,
+    *,
+    root: str | None = None,
+    cwd: str = ".",
     budget: Budget | None = None,
 ) -> str | None:
     """The name of the entry by which the command only reads, and inside the workspace; None: it may do more.
