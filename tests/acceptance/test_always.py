@@ -344,6 +344,6 @@ def test_on_a_narrow_terminal_no_argument_can_begin_a_row(cli: Any) -> None:
     assert ended(child) == 0
     shown = rows[[row.startswith("[gated") for row in rows].index(True) + 1 :]
     assert [row for row in shown if len(row) >= width] == []
-    assert [row for row in shown if row.startswith("Allow?")] == ["Allow? [y]es once / [a]lways for the re"]
+    assert [row for row in shown if row.startswith("Allow?")] == ["Allow? [y]es once / [a]lways for the "]
     text = "".join(re.sub(r"^ *│ ", "", row) for row in shown if "│" in row)
     assert text == "".join(lines), "all of it is there"

@@ -40,6 +40,18 @@ def test_nothing_is_wrong_on_a_sound_machine(cli: Any) -> None:
     )
 
 
+def test_the_sandbox_and_who_wants_it_are_told_of(cli: Any) -> None:
+    (sandbox,), (landlock,) = checks(cli)["sandbox"], checks(cli)["landlock"]
+    assert sandbox["ok"] and sandbox["text"].endswith("; no rule and no mode that is on wants it")
+    assert landlock["ok"] and "Landlock" in landlock["text"] and "only read" in landlock["text"]
+    cli.config('[sandbox]\nmode = "off"\n\n[[permission.rules]]\naction = "allow"\nkey = "bash"\nsandbox = true\n')
+    (wanted,) = checks(cli)["sandbox"]
+    assert not wanted["ok"] and 'it is switched off (mode = "off")' in wanted["text"]
+    assert "it is wanted by permission.rules: key bash (" in wanted["text"] and "config.toml:4)" in wanted["text"]
+    cli.config('mode = "auto"\n[sandbox]\nmode = "off"\n')
+    assert "it is wanted by modes.auto: permission.rules: key bash" in checks(cli)["sandbox"][0]["text"]
+
+
 @pytest.mark.row("S-022")
 def test_an_unknown_set_makes_it_exit_with_one(cli: Any) -> None:
     cli.config('toolSets = ["strangr"]\n')

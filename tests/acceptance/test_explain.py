@@ -45,3 +45,10 @@ def test_what_cannot_be_explained_is_exit_2_and_nothing_on_stdout(cli: Any) -> N
         assert (done.code, done.out) == (2, ""), words
         assert "\\n" not in done.err, words
     assert "did you mean plan?" in done.err
+
+
+def test_a_person_is_told_why_a_part_asks_and_a_program_by_which_rule(cli: Any) -> None:
+    shown = cli("explain", "bash", "command=ls > out").out
+    assert "writes the file out" in shown and "R5" not in shown
+    parts = cli("explain", "bash", "command=ls > out", "--json").json["command"]["parts"]
+    assert [part["rule"] for part in parts][-1] == "R5"

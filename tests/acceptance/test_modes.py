@@ -109,3 +109,10 @@ def test_the_shell_completes_modes(cli: Any) -> None:
     words = ["pegboard", "run", "--mode", ""]
     done = cli(_PEGBOARD_COMPLETE="complete_bash", COMP_WORDS="\n".join(words), COMP_CWORD="3")
     assert set(done.out.split()) == {"plan", "accept-edits", "auto", "careful"}
+
+
+def test_the_banner_names_the_mode_and_what_it_withholds(cli: Any) -> None:
+    told = cli("run", "hello", "--mode", "plan").err
+    [line] = [line for line in told.splitlines() if "withheld" in line]
+    assert line.startswith("note: mode plan: these tools are withheld while it is on: ") and "write_file" in line + told
+    assert "withheld" not in cli("run", "hello").err

@@ -425,3 +425,12 @@ def test_a_session_that_lost_its_root_is_told_where_it_works(cli: Any) -> None:
     assert cli("undo", "--session", "s1", "--path", ".").code == 0 and not (cli.root / "a").exists()
     assert cli("tool", "peek", "path=a", "--session", "s1").code != 2, "it is known again"
     assert json.loads(facts.read_text())["root"] == str(cli.root)
+
+
+def test_an_audit_without_a_name_is_of_the_last_session_here(cli: Any) -> None:
+    assert "no session of " in cli("sessions", "audit").err
+    cli("run", "hello", "--session", "one")
+    cli("run", "hello", "--session", "two")
+    done = cli("sessions", "audit")
+    assert (done.code, done.out, done.err) == (0, "No calls.\n", "pegboard: session two\n")
+    assert cli("sessions", "audit", "--json").json["session"] == "two"

@@ -21,7 +21,7 @@ bash_allow = ["make test"]
 [[hooks]]
 event = "pre_tool"
 match = "core:write_file"
-command = ["sh", "-c", "\\u001b[2J grep -q forbidden && { echo no such word >&2; exit 2; }; exit 0"]
+command = ["sh", "-c", "grep -q forbidden && { echo no such word >&2; exit 2; }; exit 0", "\\u001b[2J"]
 """
 WRITE = ("tool", "write_file", "path=a.txt", "content=hi", "--json")
 
@@ -65,6 +65,7 @@ def test_a_clone_that_allows_is_asked_about_then_trusted_and_asked_again_after_a
         '.pegboard/config.toml:4: [[hooks]] {event = "pre_tool", match = "core:write_file", command = ["sh", "-c", ',
     ):
         assert line in shown
+    assert r'exit 0", "\u001b[2J"]}' in shown
     assert clone(*WRITE).json["block"] == "denied"
 
     assert trust(clone, "y")[0] == 0
@@ -85,6 +86,49 @@ def test_a_clone_that_allows_is_asked_about_then_trusted_and_asked_again_after_a
     assert [row["state"] for row in clone("trust", "--list", "--json").json["projects"]] == ["changed"]
     assert clone("trust", "--revoke").code == 0
     assert clone("trust", "--list").out == "No project is trusted.\n"
+
+
+def test_a_change_of_a_comment_is_said_to_be_one(clone: Any) -> None:
+    file = clone.root / ".pegboard" / "config.toml"
+    assert clone("trust", "--yes").code == 0
+    file.write_text("# why\n" + CONFIG)
+    same = "config.toml: changed, nothing in it that counts is new"
+    assert same in clone("trust", "--show").out and "\n+ " not in clone("trust", "--show").out
+    file.write_text(CONFIG + "timeout = 3\n")
+    shown = clone("trust", "--show").out
+    assert same not in shown and "\n+ .pegboard/config.toml:4: [[hooks]]" in shown
+
+
+def test_a_plugin_file_that_would_not_be_loaded_is_said_so_before(clone: Any) -> None:
+    folder = clone.root / ".pegboard" / "plugins"
+    folder.mkdir()
+    (folder / "git.py").write_text("x = 1\n")
+    (folder / "mine.py").write_text("x = 1\n")
+    shown = clone("trust", "--show").out
+    assert "These would not be loaded all the same" in shown
+    [line] = [line for line in shown.splitlines() if "has the name 'git' already" in line]
+    assert line.startswith("  .pegboard/plugins/git.py: ") and "mine.py: p" not in shown
+
+
+def test_an_untrusted_clone_may_choose_the_mode_in_which_nothing_is_changed(clone: Any) -> None:
+    file = clone.root / ".pegboard" / "config.toml"
+    file.write_text('mode = "plan"\n[modes.own]\ndescription = "x"\n')
+    refused = clone(*WRITE)
+    assert refused.json["decision"]["rule"] == "modes.plan: tool_permission.edit"
+    assert "mode (line 1)" not in refused.err
+    shown = clone("trust", "--show").out
+    assert "Rules that it would loosen" not in shown and 'modes.own.description = "x"' in shown
+    clone.config('mode = "own"\n[modes.own.tool_permission]\nread = "deny"\n')
+    assert clone("tool", "read_file", "path=a", "--json").json["decision"]["rule"].startswith("modes.own")
+    clone.config("")
+    file.write_text('mode = "auto"\n')
+    assert "mode (line 1)" in clone(*WRITE).err
+
+
+def test_what_a_hook_after_a_call_has_to_say_is_shown_to_who_made_it(cli: Any) -> None:
+    cli.config('[[hooks]]\nevent = "post_tool"\ncommand = ["sh", "-c", "sleep 0.2; echo unformatted >&2; exit 3"]\n')
+    done = cli("tool", "write_file", "path=a.txt", "content=hi", "--yes")
+    assert done.code == 0 and "it ended with exit 3: unformatted" in done.err
 
 
 def test_a_script_trusts_by_an_option_alone_and_gets_one_document(clone: Any) -> None:

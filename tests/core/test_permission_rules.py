@@ -414,7 +414,8 @@ def test_words_that_name_nothing_are_told_of_with_what_they_do_not_do(tmp_path: 
         f"{file}:11: modes.m.tools.deny: 'luk' names nothing that is there, so it denies nothing; did you mean look?",
         f"{file}:6: permission.rules[1]: 'run' names nothing that is there, so it denies nothing",
         f"{file}:7: permission.rules[2]: 'edti' names nothing that is there; did you mean edit?",
-        f"{file}:13: modes.m.tool_permission.lsp: 'lsp' names nothing that is there, so it asks about nothing; did you mean list?",
+        f"{file}:13: modes.m.tool_permission.lsp: 'lsp' names nothing that is there, so it asks about nothing; "
+        "did you mean list?",
     ]
 
 
@@ -478,7 +479,7 @@ def test_an_allow_by_command_that_can_pass_none_stops_the_start(tmp_path: Path, 
         (f"[tool_permission]\nbash_allow = ['make',\n '{pattern}']\n", 3),
         (f"\n[[permission.rules]]\naction = 'allow'\ncommand = '{pattern}'\n", 2),
     ]:
-        with pytest.raises(ConfigError, match="can never allow anything: .*nothing was started") as caught:
+        with pytest.raises(ConfigError, match=r"can never allow anything: .*nothing was started") as caught:
             board_of(tmp_path, text)
         assert (caught.value.line, words in str(caught.value)) == (line, True)
     board_of(tmp_path, f"[[permission.rules]]\naction = 'deny'\ncommand = '{pattern}'\n")

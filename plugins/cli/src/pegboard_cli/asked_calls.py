@@ -75,8 +75,9 @@ class AskedCalls:
         """A call in a few words, to say whose a result is; nothing of one that nobody knows."""
         if id not in self._calls:
             return ""
-        activity = self.subject(id).activity
-        words = visible(" ".join(part for part in (activity.verb, activity.subject) if part))
+        subject = self.subject(id)
+        parts = dict.fromkeys((subject.activity.verb or subject.tool, subject.activity.subject))
+        words = visible(" ".join(part for part in parts if part))
         return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
     def subject(self, id: str) -> Subject:
