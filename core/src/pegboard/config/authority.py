@@ -91,7 +91,10 @@ class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     host: Annotated[str | list[str] | None, Meta(description="Hosts: `example.org`, `*.example.org`.")] = None
     command: Annotated[
         str | list[str] | None,
-        Meta(description="The words that a command begins with: `uv run pytest`; a word `*` stands for any one."),
+        Meta(
+            description="The words that a command begins with: `uv run pytest`; a word `*` stands for any one. In an ask or "
+            "deny its options may stand anywhere, in any order."
+        ),
     ] = None
     sends: Annotated[bool | None, Meta(description="Only what sends data (true), or only what does not (false).")] = (
         None

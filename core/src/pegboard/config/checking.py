@@ -225,12 +225,13 @@ def _inner(name: str) -> tuple[str, ...]:
 def nearest(key: str, known: Iterable[str]) -> str:
     """`; did you mean X?` where a known name is near, else nothing."""
     near = difflib.get_close_matches(key, list(known), 3, 0.6)
-    best = min(
-        near,
-        key=lambda one: (apart(key, one), ((Counter(key) | Counter(one)) - (Counter(key) & Counter(one))).total()),
-        default=None,
-    )
+    best = min(near, key=lambda one: (apart(key, one), _unshared(key, one)), default=None)
     return f"; did you mean {best}?" if best is not None else ""
+
+
+def _unshared(one: str, other: str) -> int:
+    """How many letters only one of them has."""
+    return (Counter(one) - Counter(other)).total() + (Counter(other) - Counter(one)).total()
 
 
 def apart(one: str, other: str) -> int:

@@ -43,13 +43,14 @@ def _tools(loaded: Loaded, tools: Sequence[Tool]) -> list[str]:
     theirs = [rule for rule in rules if rule.layer == "project" and rule.action == "deny"]
     without = Policy([rule for rule in rules if rule not in theirs])
     found: dict[str, list[str]] = {}
-    had = [tool for tool in tools if not without.hidden(tool)]
+    left = [tool for tool in tools if not without.hidden(tool)]
     for rule in theirs:
         alone = Policy([rule])
         line = f", line {rule.source.line}" if rule.source is not None and rule.source.line else ""
-        for tool in had:
-            if alone.hidden(tool) and not any(tool.name in names for names in found.values()):
-                found.setdefault(f"{rule.name}{line}", []).append(tool.name)
+        gone = [tool for tool in left if alone.hidden(tool)]
+        if gone:
+            found.setdefault(f"{rule.name}{line}", []).extend(tool.name for tool in gone)
+            left = [tool for tool in left if tool not in gone]
     return [text for why, names in found.items() for text in _told("tool", names, why)]
 
 
