@@ -78,6 +78,8 @@ def test_two_approvals_and_a_refusal_whose_reason_the_model_gets(
     child = talk()
     child.sendline("write three files")
     answer(child, "y")
+    child.expect_exact("[o]ne by one")
+    child.sendline("o")
     answer(child, "y")
     answer(child, "n because x is no name for a file")
     child.expect_exact(READY)

@@ -130,7 +130,7 @@ def machine(tmp_path: Path) -> Machine:
 def test_an_approver_that_two_distributions_claim_grants_nothing(machine: Machine) -> None:
     machine.config('[plugins]\napprovers = ["corp"]\n')
     machine.install("zcorp", "[pegboard.approvers]\ncorp = MODULE\n", APPROVER)
-    words = ("tool", "bash", "command=true", "--json")
+    words = ("tool", "bash", "command=touch made", "--json")
     assert json.loads(machine.run(*words).stdout)["outcome"] == "ok"  # alone, it is the one that was named
     machine.install("aevil", "[pegboard.approvers]\ncorp = MODULE\n", APPROVER)
     done = machine.run(*words)

@@ -142,7 +142,7 @@ def test_a_question_that_is_none_gets_no_answer(cli: Any, instruction: str) -> N
 
 def test_a_broken_configuration_breaks_no_line(cli: Any) -> None:
     cli.config("model = [")
-    assert asked(cli, "run", "--mod") == ["--model"]
+    assert asked(cli, "run", "--mod") == ["--model", "--mode"]
     done = cli(_PEGBOARD_COMPLETE="complete_bash", COMP_WORDS="pegboard\ntool\ngr", COMP_CWORD="2")
     assert done.err == ""
     assert {"offline"} <= set(asked(cli, "run", "--model", ""))
