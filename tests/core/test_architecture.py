@@ -162,6 +162,7 @@ PLACES = {
     "arguments.py": "tools",
     "desk.py": "plugins",
     "guards.py": "plugins",
+    "kit/landlock.py": "thread",
     "launchers.py": "plugins",
     "observing.py": "plugins",
     "outcome.py": "tools",

@@ -15,10 +15,12 @@ import stat
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import TypeVar
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -102,9 +104,39 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
+class _Spawner:
+    """A thread that has given up writing, and starts programs for others. It keeps no process from ending."""
+
+    def __init__(self, network: bool) -> None:
+        self._wanted: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        Thread(target=self._serve, args=(network,), name="read-only", daemon=True).start()
+
+    def submit(self, start: Callable[[], T]) -> Future[T]:
+        """Have it start something."""
+        future: Future[T] = Future()
+        self._wanted.put((start, future))
+        return future
+
+    def _serve(self, network: bool) -> None:
+        broken: BrokenExecutor | None = None
+        try:
+            _restrict(network)
+        except OSError as error:
+            broken = BrokenExecutor(str(error))
+        while True:
+            start, future = self._wanted.get()
+            try:
+                if broken is not None:
+                    raise broken
+                future.set_result(start())
+            except Exception as error:  # noqa: BLE001 - isolates the thread: it is raised to whoever asked
+                future.set_exception(error)
+            del start, future  # nothing is held on to until the next one comes
+
+
 @cache
-def _thread(network: bool) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, f"read-only-{'net' if network else 'local'}", _restrict, (network,))
+def _thread(network: bool) -> _Spawner:
+    return _Spawner(network)
 
 
 if hasattr(os, "register_at_fork"):
