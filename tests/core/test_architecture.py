@@ -162,7 +162,6 @@ PLACES = {
     "arguments.py": "tools",
     "desk.py": "plugins",
     "guards.py": "plugins",
-    "kit/landlock.py": "thread",
     "launchers.py": "plugins",
     "observing.py": "plugins",
     "outcome.py": "tools",

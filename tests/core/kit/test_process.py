@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -458,8 +459,8 @@ async def test_two_hundred_runs_leak_no_descriptor_and_no_zombie(tmp_path: Path)
     await asyncio.sleep(0.05)
 
     assert len(os.listdir("/proc/self/fd")) <= before
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    with suppress(ChildProcessError):  # there is no child at all, save one of other tests that runs
+        assert os.waitpid(-1, os.WNOHANG) == (0, 0)
 
 
 async def test_the_loop_goes_on_while_eight_programs_print(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_word_that_is_only_data_is_not_the_command(text: str) -> None:
         ("*", "ls", True), ("", "ls", False), (" ", "ls", False), ("/bin/rm", "/bin/rm x", True),
         ("/bin/rm", "rm x", True), ("git push", "GIT push", True),
         ("/usr/bin/git push", "git push", True), ("./deploy.sh", "sub/../deploy.sh x", True),
-        ("./deploy.sh", "/root/deploy.sh", True), ("./deploy.sh", "./deploy.py", False),
+        ("./deploy.sh", "/srv/deploy.sh", True), ("./deploy.sh", "./deploy.py", False),
         ("git push", "git PUSH", False),
     ],
 )  # fmt: skip

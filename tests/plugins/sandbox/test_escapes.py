@@ -16,6 +16,8 @@ import pytest
 from pegboard.errors import ToolError
 from sandboxed import PYTHON, SECRET, Place
 
+pytestmark = pytest.mark.xdist_group("sandbox")  # each would cover the sockets of the others, which come and go
+
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="outside of the sandbox only root may do this")
 CONNECT = "import socket,sys; s = socket.socket(socket.{family}); s.settimeout(5); s.connect({address}); s.recv(4)"
 

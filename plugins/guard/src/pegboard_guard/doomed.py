@@ -36,7 +36,7 @@ _DISKS = [
 """Names that a glob may stand for."""
 _EVERYTHING = re.compile(r"\.?[*?]*\*[*?]*|\.?\[.*\]\*|\.\?\?\*")
 """A name in a glob that leaves nothing, or nothing hidden, or nothing but what is hidden, out."""
-_SAME_ROOT = re.compile(r"(?:/proc/(?:self|thread-self|[0-9]+)/root)+(?=/)")
+_SAME_ROOT = re.compile(r"(?:/proc/(?:self|thread-self|[0-9]+)/(?:root))+(?=/)")
 _PARTS = ("head", "objects", "refs", "config", "packed-refs", "refs/heads", "refs/tags", "objects/pack")
 _REPOSITORY = frozenset([".git", *(f".git/{part}" for part in _PARTS)])
 """Without any of these a repository is none, or has lost its history."""
