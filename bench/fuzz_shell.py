@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pegboard.config.authority import PermissionSettings
@@ -85,10 +85,6 @@ command_not_found_handle() { _note "$@"; return 0; }
 %s
 enable -n %s
 """
-
-
-class Findings(list[str]):
-    """What went wrong, one line each."""
 
 
 def builtins() -> list[str]:
@@ -176,9 +172,9 @@ def _bwrap(writable: Path) -> list[str]:
     return ["bwrap", *options, "--bind", str(writable), str(writable)]
 
 
-def run(batch: Sequence[Line]) -> Findings:
-    """Run lines in a traced shell; what happened that should not have."""
-    findings = Findings()
+def run(batch: Sequence[Line]) -> list[str]:
+    """Run lines in a traced shell; what happened that should not have, one line each."""
+    findings: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         here = Path(name).resolve()
         for folder in ("log", "in", "none"):
@@ -246,17 +242,10 @@ def _unseen(line: Line, log: bytes) -> Iterator[str]:
         seen[words] -= 1
 
 
-def judged(texts: Iterable[str]) -> Iterator[Line]:
-    """The lines that would pass."""
-    for text in texts:
-        line = read_line(text, settings=SETTINGS)
-        if passes(line):
-            yield line
-
-
-def fuzz(seconds: float, seed: int) -> tuple[Findings, int, int]:
+def fuzz(seconds: float, seed: int) -> tuple[list[str], int, int]:
     """Findings, how many lines were judged, and how many of them were run."""
-    findings, tried, ran = Findings(), 0, 0
+    findings: list[str] = []
+    tried = ran = 0
     end = time.monotonic() + seconds
     source = lines(seed)
     while time.monotonic() < end:

@@ -7,46 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from pegboard.board import Board
 from pegboard.calls import Record
-from pegboard.hooks import hookimpl
 from pegboard.plugins import given
-from pegboard.tooling import tool
-from pegboard.touches import Fetches, Reads, Runs
-
-RAN: list[str] = []
-
-
-@tool
-def look(path: Annotated[str, Reads("f")]) -> str:
-    """Look."""
-    RAN.append(path)
-    return path
-
-
-@tool
-def fetch(url: Annotated[str, Fetches("u")]) -> str:
-    """Fetch."""
-    RAN.append(url)
-    return url
-
-
-@tool
-def shell(command: Annotated[str, Runs("c")]) -> str:
-    """Run."""
-    RAN.append(command)
-    return command
-
-
-class Brings:
-    @staticmethod
-    @hookimpl
-    def pegboard_tools(settings: Any) -> Any:
-        return [look, fetch, shell]
-
+from recording import RAN, Brings
 
 LOOK, FETCH = ("look", {"path": "docs/a"}), ("fetch", {"url": "http://a.example/"})
 SHELL = ("shell", {"command": "cd docs && make all"})

@@ -9,7 +9,7 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -22,46 +22,10 @@ from pegboard.hooks import hookimpl
 from pegboard.plugins import given
 from pegboard.policy import policy_of
 from pegboard.policy.shell import read_line
-from pegboard.tooling import Tool, tool
-from pegboard.touches import Fetches, Lists, Reads, Runs, Writes
+from pegboard.tooling import Tool
+from recording import RAN, Brings, fetch, look, put, shell
 
 CASES = Path(__file__).parents[1] / "shared" / "cases"
-RAN: list[str] = []
-
-
-@tool
-def look(path: Annotated[str, Reads("f")]) -> str:
-    """Look."""
-    RAN.append(path)
-    return path
-
-
-@tool
-def put(path: Annotated[str, Writes("f")]) -> str:
-    """Put."""
-    RAN.append(path)
-    return path
-
-
-@tool
-def fetch(url: Annotated[str, Fetches("u")]) -> str:
-    """Fetch."""
-    RAN.append(url)
-    return url
-
-
-@tool(aliases=["bash"], param_aliases={"timeout": "cwd"})
-def shell(command: Annotated[str, Runs("c")], cwd: Annotated[str | None, Lists("f")] = None) -> str:
-    """Run nothing, and say what."""
-    RAN.append(command)
-    return command
-
-
-class Brings:
-    @staticmethod
-    @hookimpl
-    def pegboard_tools(settings: Any) -> Any:
-        return [look, put, fetch, shell]
 
 
 def board_of(folder: Path, text: str = "", *, guard: Any = None, **flags: Any) -> Board:

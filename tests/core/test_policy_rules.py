@@ -13,6 +13,7 @@ from pegboard.calls import STRICTNESS, Action, Call, Layer, Touch
 from pegboard.config.load import Loaded, Stated, load
 from pegboard.config.schema import Config
 from pegboard.policy import Policy, Rule, Verdict, rules_of
+from pegboard.policy.remembered import offer_of
 from pegboard.policy.rules import Where, literal, ordered
 from pegboard.tooling import Tool, tool
 
@@ -173,9 +174,9 @@ def test_a_remembered_answer_is_offered_exactly_where_it_would_hold(
     if asked.decision.action == "ask":
         kept = Rule(action="allow", name="remembered", layer="remembered", where=Where())
         again = judged([*rules, kept], made, touches, cautious=cautious)
-        assert asked.lasting == (again.decision.action == "allow")
-    else:
-        assert not asked.lasting
+        offer = offer_of(Policy(rules), made, Call(id="c", name=made.name), b"{}", touches, cautious=cautious)
+        inside = not any(touch.outside for touch in touches)
+        assert (offer is not None) == (inside and again.decision.action == "allow")
 
 
 @settings(max_examples=80, deadline=None)

@@ -139,7 +139,7 @@ class Desk:
     async def _remember(self, kept: Offer, said: port.Answer, turn: int | None) -> tuple[str, Source | None]:
         """Keep it; returns how long it stands, and where it is written down."""
         scope, source = str(said.remember), None
-        lasting: Lasting | None = "project" if scope == "project" else "user" if scope == "user" else None
+        lasting: Lasting | None = said.remember if said.remember != "session" else None
         if lasting is not None and self._home is not None:
             try:
                 source = await asyncio.to_thread(self._home.keep, kept.written(), lasting)

@@ -12,7 +12,6 @@ each call came to is recorded.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -109,7 +108,7 @@ class Dispatch:
     def _take(self, identity: Identity) -> _Item:
         call = self._queue.popleft()
         made = Call(id=call.id, name=call.name, arguments=call.arguments)
-        trip = Trip(made, call.name, self._lane, self._turn, True, time.perf_counter())
+        trip = Trip(made, call.name, self._lane, self._turn)
         trip.pause = self._repeats.begun(identity)
         item = _Item(call, identity, trip)
         self._items.append(item)

@@ -12,9 +12,8 @@ from pegboard.approving import offered
 from pegboard.calls import STRICTNESS, Action, Call, Caller, Decision, Effect, Layer, Source
 from pegboard.errors import PegboardError
 from pegboard.policy import Considered, Policy
-from pegboard.policy.asked import Asking
+from pegboard.policy.asked import Asking, effect_in
 from pegboard.road import Road
-from pegboard.touches import effect_of
 from pegboard.trip import Intervened, Trip
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ async def explained(road: Road, call: Call) -> Explained:
         headless="runs" if decision.action == "allow" else "blocked",
         guard=trip.intervened,
         sandbox=decision.sandbox,
-        effect="delegating" if tool.effect == "delegating" else effect_of(trip.touches),
+        effect=effect_in(tool, trip.touches),
         remember=list(offer.texts) if offer else [],
         considered=_considered(policy, road, trip, tool, decision),
         command=_command(policy, trip, tool),
@@ -124,8 +123,7 @@ def _command(policy: Policy, trip: Trip, tool: Tool) -> CommandLine | None:
     if line is None:
         return None
     parts = sorted(_parts(policy, trip, tool), key=lambda part: (part.start, -part.end))
-    strictest: list[Action] = sorted((part.verdict for part in parts), key=STRICTNESS.__getitem__)
-    verdict = strictest[-1] if strictest else "ask"
+    verdict: Action = max((part.verdict for part in parts), key=STRICTNESS.__getitem__, default="ask")
     return CommandLine(verdict=verdict, error=line.error.why if line.error else None, parts=parts)
 
 

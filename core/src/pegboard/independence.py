@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pegboard.calls import Touch
-from pegboard.touches import effect_of
+from pegboard.touches import PATHS, effect_of
 from pegboard.trip import Trip
 
-_FILES = frozenset({"read", "list", "edit"})
 _ANYWHERE = frozenset({"run", "mcp", "unknown"})
 """Touches of calls that may change any file."""
 
@@ -22,7 +21,7 @@ def independent(call: Trip, earlier: Sequence[Trip]) -> bool:
     changing = [other for other in earlier if _changes(other)]
     if not changing or call.tool is None:
         return not changing
-    declared, files = call.tool.declaration, [touch for touch in call.touches if touch.kind in _FILES]
+    declared, files = call.tool.declaration, [touch for touch in call.touches if touch.kind in PATHS]
     if call.tool.looks or declared.preview_runs:
         return False  # it looks at whatever it likes
     if declared.preview is not None and len(files) < len(call.touches):

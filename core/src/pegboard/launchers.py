@@ -37,8 +37,6 @@ Mode = Literal["auto", "require", "off"]
 
 STOPPED_BEFORE = "sandbox: stopped it before"
 """The rule by which a command is asked about that the sandbox has just stopped."""
-
-
 HELD_BEFORE = "reading: it was stopped before"
 """The rule by which a command is asked about that ran because it only reads, and was kept from something."""
 
@@ -66,7 +64,7 @@ class Launchers:
             raise self._unknown()
         mode = self._table.get("mode", "auto")
         if mode not in get_args(Mode):
-            raise self._wrong("mode", f"{self.name}.mode may be auto, require or off; nothing was started")
+            raise self._wrong(f"{self.name}.mode", f"{self.name}.mode may be auto, require or off; nothing was started")
         self.mode: Mode = mode
 
     @property
@@ -82,7 +80,7 @@ class Launchers:
         """
         if self.mode == "require" and (why := self.missing()) is not None:
             raise self._wrong(
-                "mode",
+                f"{self.name}.mode",
                 f'{self.name}.mode = "require", and programs cannot be confined here: {why}. Nothing was started. Mend '
                 f'that, or set mode = "auto".',
             )
@@ -203,12 +201,11 @@ class Launchers:
         except msgspec.ValidationError as error:
             key = re.search(r"at `\$\.(\w+)|unknown field `(\w+)`", str(error))
             told = re.sub(r" - at `.*`$", "", str(error))
-            name = (key[1] or key[2]) if key else ""
-            raise self._wrong(name, f"{self.name}{'.' if name else ''}{name}: {told}") from None
+            place = f"{self.name}.{key[1] or key[2]}" if key else self.name
+            raise self._wrong(place, f"{place}: {told}") from None
 
-    def _wrong(self, key: str, text: str) -> ConfigError:
-        """An error at the line of a key of its table."""
-        place = f"{self.name}.{key}" if key else self.name
+    def _wrong(self, place: str, text: str) -> ConfigError:
+        """An error at the line where this is set."""
         for stated, origin in self._loaded.origins.items():
             if f"{stated}.".startswith(f"{place}.") and origin.source:
                 return ConfigError(text, file=origin.source.file, line=origin.source.line)
@@ -219,10 +216,7 @@ class Launchers:
         near = difflib.get_close_matches(self.name, there, 1, 0.6)
         hint = f"; did you mean {near[0]}?" if near else ""
         text = f"launcher: {self.name!r} is not installed (installed: {', '.join(there) or 'none'}){hint}"
-        origin = self._loaded.origins.get("launcher")
-        source = origin.source if origin else None
-        text = f"{text}; nothing was started"
-        return ConfigError(text, file=source.file, line=source.line) if source else ConfigError(text)
+        return self._wrong("launcher", f"{text}; nothing was started")
 
 
 def settings_of(make: Any) -> type[msgspec.Struct] | None:

@@ -14,14 +14,13 @@ from pegboard.blocks import AnyBlock
 from pegboard.calls import Answer, BlockName, Decision, OutcomeName, Result, Touch, Why
 from pegboard.errors import Interrupted, ToolError
 from pegboard.kit.output import Caps, cap_text
-from pegboard.touches import effect_of
+from pegboard.touches import PATHS, effect_of
 from pegboard.wire import clean, encode, writable
 
 if TYPE_CHECKING:
     from pegboard.grant import Grant
     from pegboard.tooling import Tool
 
-_FILES = frozenset({"read", "list", "edit"})
 _NAMED = 20
 _ARGUMENT = 1000  # characters of an argument that a person changed
 _DEEPEST = 16  # levels of a value that JSON has no form for
@@ -54,7 +53,7 @@ class Effects(msgspec.Struct, gc=False):
 
     def known(self, touches: Sequence[Touch]) -> bool:
         """Whether this is all it did: a tool changes files by commits alone."""
-        return self.commits and not self.open and not self.beyond and all(touch.kind in _FILES for touch in touches)
+        return self.commits and not self.open and not self.beyond and all(touch.kind in PATHS for touch in touches)
 
     def __str__(self) -> str:
         if self.files:
@@ -256,7 +255,7 @@ def interrupted_text(
 def inspect_text(tool: Tool, touches: Sequence[Touch], effects: Effects, outcome: OutcomeName) -> str:
     """A line below the text of a call that failed, that may have changed something and that must not be made again blindly.
     A tool that touches files alone says itself what it changed, when it fails."""
-    only_files = all(touch.kind in _FILES for touch in touches) and not effects.beyond
+    only_files = all(touch.kind in PATHS for touch in touches) and not effects.beyond
     harmless = tool.declaration.replay == "safe" or effect_of(touches) in ("read_only", "user_mediated")
     if harmless or effects.known(touches) or (outcome == "error" and only_files and not effects.open):
         return ""

@@ -16,7 +16,6 @@ record              what became of it, in the log
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -74,13 +73,14 @@ class Road:
         self, call: Call, lane: Lane, *, turn: int | None = None, until: Literal["decide"] | None = None
     ) -> Record:
         """Take one call from its name to its record. `until="decide"`: nobody is asked, nothing is logged or run."""
-        trip = Trip(call, call.name, lane, turn, until is None, time.perf_counter())
+        if until == "decide":
+            return self.record(await self.rehearse(call))
+        trip = Trip(call, call.name, lane, turn)
         try:
             with Ending(trip):
                 await self.prepare(trip)
-                if until != "decide":
-                    await self.approve(trip)
-                    await self.perform(trip)
+                await self.approve(trip)
+                await self.perform(trip)
         except asyncio.CancelledError:
             self.record(trip)
             raise
@@ -92,7 +92,7 @@ class Road:
 
     async def rehearse(self, call: Call) -> Trip:
         """`travel(until="decide")`, for who wants to know why: all that is known of the call by then."""
-        trip = Trip(call, call.name, Lane(), None, False, time.perf_counter())
+        trip = Trip(call, call.name, Lane(), logged=False)
         with Ending(trip):
             await self.prepare(trip)
         return trip

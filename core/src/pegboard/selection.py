@@ -13,10 +13,10 @@ from typing import Literal
 import msgspec
 
 from pegboard import hooks, plugins
+from pegboard.config.authority import DEFAULT_PERMISSION
 from pegboard.config.checking import unknown_inside
-from pegboard.config.layers import variable
+from pegboard.config.layers import by_no_file
 from pegboard.config.load import Loaded
-from pegboard.config.schema import DEFAULT_PERMISSION
 from pegboard.entries import Entry
 from pegboard.errors import ConfigError, PluginError
 from pegboard.kit.settings import SearchSettings
@@ -223,10 +223,9 @@ def insist_on_rules(loaded: Loaded, registry: Registry) -> list[str]:
 
 
 def _stopped(fault: Fault) -> ConfigError:
-    by = {"environment": f" (environment, {variable(fault.key)})", "flag": " (command line)"}.get(fault.layer, "")
     source = fault.source
     return ConfigError(
-        f"{'.'.join(fault.key)}{by}: {fault.why}; nothing was started",
+        f"{'.'.join(fault.key)}{by_no_file(fault.layer, fault.key)}: {fault.why}; nothing was started",
         file=source.file if source else None,
         line=source.line if source else None,
     )

@@ -23,6 +23,8 @@ _EFFECT: dict[TouchKind, Effect] = {
     "net": "read_only",
     "ask": "user_mediated",
 }
+PATHS: frozenset[TouchKind] = frozenset({"read", "list", "edit"})
+"""Touches of files and folders."""
 _ORDER: dict[Effect, int] = {"read_only": 0, "user_mediated": 1, "delegating": 2, "side_effecting": 3}
 
 

@@ -31,6 +31,7 @@ from pegboard.outcome import (
 )
 from pegboard.policy import Policy
 from pegboard.tooling import Tool
+from pegboard.touches import PATHS
 from pegboard.wire import clean, writable
 
 
@@ -64,9 +65,9 @@ class Trip(msgspec.Struct, gc=False):
     call: Call
     requested: str
     lane: Lane
-    turn: int | None
-    logged: bool
-    began: float
+    turn: int | None = None
+    logged: bool = True
+    began: float = msgspec.field(default_factory=time.perf_counter)
     tool: Tool | None = None
     preset: Mapping[str, Any] | None = None
     shaped: Shaped | None = None
@@ -245,9 +246,6 @@ def cut_short(trip: Trip) -> End:
     return End("blocked", Product(text=unstarted_text(why, trip.lane.signal)), block="denied")
 
 
-_PATHS = frozenset({"read", "list", "edit"})
-
-
 def placed(touches: Iterable[Touch], workspace: Workspace, *, batch: bool = False) -> list[Touch]:
     """The touches, those of paths with the place they resolve to. `batch`: without paths that the door would refuse.
 
@@ -256,7 +254,7 @@ def placed(touches: Iterable[Touch], workspace: Workspace, *, batch: bool = Fals
     """
     found = []
     for touch in touches:
-        if touch.kind not in _PATHS:
+        if touch.kind not in PATHS:
             found.append(touch)
         elif not (batch and workspace.refuses(touch.kind, touch.what)):
             found.append(_placed(touch, workspace))

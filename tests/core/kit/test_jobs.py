@@ -579,3 +579,24 @@ def test_a_records_own_words_survive(session: Path) -> None:
     entry = store.reserve("printf 'ü\n'", keep=False, most=9, runs=lambda entry: False)
     assert store.read(entry.id) == entry and isinstance(entry, Entry)
     assert shlex.split(entry.label) == ["printf", "ü\n"]
+
+
+async def test_a_job_whose_record_cannot_be_written_leaves_nothing_that_was_made_for_it(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in, write = tmp_path / "stand-in", Store.write
+
+    def full(store: Store, entry: Entry) -> None:
+        if entry.child is not None:
+            assert stand_in.is_dir()
+            raise OSError(28, "No space left on device")
+        write(store, entry)
+
+    monkeypatch.setattr(Store, "write", full)
+    launch = msgspec.structs.replace(line("sleep 60"), stand_ins={str(stand_in): None})
+
+    async with opened(session) as jobs:
+        with pytest.raises(ToolError, match="ended at once"):
+            await jobs.start(launch, label="sleep")
+
+        assert not stand_in.exists() and jobs.all() == []

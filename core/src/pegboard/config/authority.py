@@ -173,19 +173,20 @@ class ModeSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     )
 
 
+_LATER = {"tightens": "lower", "effect": "no effect yet: what it limits comes with a later version"}
+
+
 class ConcurrencySettings(msgspec.Struct, frozen=True, kw_only=True):
     """`[concurrency]`: how many of a kind go on at the same time; 1: one after the other."""
 
     tool_calls: Annotated[
         int, Meta(ge=1, le=64, description="Calls of one reply that overlap.", extra={"tightens": "lower"})
     ] = 8
-    delegations: Annotated[int, Meta(ge=1, le=64, description="Delegated agents.", extra={"tightens": "lower"})] = 8
+    delegations: Annotated[int, Meta(ge=1, le=64, description="Delegated agents.", extra=_LATER)] = 8
     mcp_connections: Annotated[
-        int, Meta(ge=1, le=64, description="MCP servers that are being connected to.", extra={"tightens": "lower"})
+        int, Meta(ge=1, le=64, description="MCP servers that are being connected to.", extra=_LATER)
     ] = 8
-    lsp_requests: Annotated[
-        int, Meta(ge=1, le=64, description="Requests to language servers.", extra={"tightens": "lower"})
-    ] = 4
+    lsp_requests: Annotated[int, Meta(ge=1, le=64, description="Requests to language servers.", extra=_LATER)] = 4
 
 
 class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -22,7 +22,7 @@ from pegboard.config.authority import (
     RuleSettings,
     RulesSettings,
 )
-from pegboard.config.layers import MARKS, PREFIX, Said, at, is_listed, leaves, open_keys, variable, variables
+from pegboard.config.layers import MARKS, PREFIX, Said, at, by_no_file, is_listed, leaves, open_keys, variables
 from pegboard.config.schema import Config, ToolsSettings
 from pegboard.errors import ConfigError
 from pegboard.wanted import expected, holding
@@ -63,10 +63,7 @@ def insist(said: Said) -> None:
     if wrong is None:
         return
     key, reason = wrong
-    place = {
-        "environment": f" (environment, {variable((*key[:-1], key[-1].partition('[')[0]))})",
-        "flag": " (command line)",
-    }.get(said.layer, "")
+    place = by_no_file(said.layer, (*key[:-1], key[-1].partition("[")[0]))
     raise ConfigError(f"{'.'.join(key)}{place}: {reason}; nothing was started", file=said.file, line=_line(said, key))
 
 

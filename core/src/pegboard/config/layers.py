@@ -163,6 +163,11 @@ def variable(key: tuple[str, ...]) -> str:
     return PREFIX + "_".join(key).upper().replace("-", "_")
 
 
+def by_no_file(layer: Layer, key: tuple[str, ...]) -> str:
+    """How an error tells of a key that stands in no file: ` (environment, PEGBOARD_MODE)`; nothing where it does."""
+    return {"environment": f" (environment, {variable(key)})", "flag": " (command line)"}.get(layer, "")
+
+
 def of_flags(flags: Mapping[str, Any]) -> Said:
     """Settings by dotted key, as a command line or a program gives them."""
     values: dict[str, Any] = {}

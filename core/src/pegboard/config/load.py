@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -22,7 +22,6 @@ from pegboard.config.places import PROJECT_FILE, PROJECT_PLUGINS
 from pegboard.config.schema import Config
 
 if TYPE_CHECKING:
-    from pegboard.config.projects import Counts
     from pegboard.config.trust import Project
 
 
@@ -119,8 +118,9 @@ def load(
     )
 
 
-class _Project:
-    """What a project adds that brings nothing; else it is `projects.Counts`."""
+class Counts(NamedTuple):
+    """The layers that a project adds, what to tell, the keys that do not count, the names of plugins that it brings, and
+    what it is; nothing of all that where it brings nothing."""
 
     said: Sequence[Said] = ()
     notes: Sequence[str] = ()
@@ -131,9 +131,9 @@ class _Project:
 
 def _project(
     root: str, user_file: Path, state: Path | None, below: _Merge, entries: frozenset[str], sets: frozenset[str]
-) -> _Project | Counts:
+) -> Counts:
     if not any(os.path.lexists(os.path.join(root, name)) for name in (PROJECT_FILE, PROJECT_PLUGINS)):
-        return _Project()
+        return Counts()
     from pegboard.config.projects import counted
 
     return counted(root, user_file, state, below.values, entries, sets)

@@ -10,6 +10,7 @@ import msgspec
 
 from pegboard.config.checking import complaint, converted, mistakes, unknown
 from pegboard.config.layers import Said, at
+from pegboard.config.load import Counts
 from pegboard.config.places import PROJECT_FILE, PROJECT_PLUGINS
 from pegboard.config.project import Brought, brought
 from pegboard.config.tightening import Counted, Names, freed, listing, named, tightened, without
@@ -17,16 +18,6 @@ from pegboard.config.trust import Project, State, standing
 
 _MOST_TOLD = 8
 ASK = "`pegboard trust` shows what it would switch on"
-
-
-class Counts(NamedTuple):
-    """The layers that a project adds, what to tell, the keys that do not count, and the names of plugins that it brings."""
-
-    said: list[Said]
-    notes: list[str]
-    ignored: list[str]
-    names: frozenset[str]
-    project: Project
 
 
 def counted(

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Literal, TypeAlias
 
-from pegboard.kit.launch import Launch, Stream, spawn
+from pegboard.kit.launch import Launch, Stream, spawned
 from pegboard.kit.tree import Process, Tree
 
 CHUNK = 256 * 1024
@@ -40,26 +40,6 @@ def start(launch: Launch, stdin: bytes, consume: Consume) -> Child:
         with suppress(OSError):  # an old kernel, or a sandbox that forbids it
             return _ReadyChild(loop, process, tree, fds, consume)
     return _ThreadChild(loop, process, tree, fds, consume)
-
-
-def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes], dict[Stream, int], Tree]:
-    """Start a marked process; the descriptors to read its output from, and its tree. Raises as `start` does."""
-    tree = Tree()
-    env = os.environ if launch.env is None else launch.env
-    tree.shifted = launch.shifted
-    if launch.stand_ins:
-        from pegboard.kit.standins import StandIns
-
-        tree.stand_ins = StandIns(launch.stand_ins, launch.kept_while)
-    try:
-        if launch.view == "read_only" and launch.readable:
-            env = tree.with_scratch(env)
-        process, fds = spawn(launch, tree.marked(env), stdin, tree.scratch)
-    except BaseException:
-        tree.over()
-        raise
-    tree.pid = process.pid
-    return process, fds, tree
 
 
 class Child:

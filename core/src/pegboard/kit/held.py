@@ -16,36 +16,15 @@ from pegboard.kit.launch import Launch, own_folders
 if TYPE_CHECKING:
     from pegboard.kit.process import Finished
 
-_SYSTEM = tuple(
-    f"/{name}"
-    for name in [
-        *(
-            "usr",
-            "bin",
-            "sbin",
-            "lib",
-            "lib32",
-            "lib64",
-            "libx32",
-            "etc",
-            "opt",
-            "nix",
-            "gnu",
-            "snap",
-            "proc",
-            "dev",
-            "sys",
-        ),
-        *("run/current-system", "run/systemd/resolve"),
-    ]
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap"),
+    *("/proc", "/dev", "/sys", "/run/current-system", "/run/systemd/resolve"),
 )
 _PROFILES = (".bash_profile", ".bash_login", ".profile", ".bashrc")
 _GIT = (".gitconfig", ".gitignore", ".gitignore_global", ".gitattributes", ".config/git")
 _PARTS = ("lib", "lib64", "libexec")
 """Beside a folder `bin`: what its programs are made of."""
 _LINE = 4096
-
-
 _DENIED = (b"permission denied", b"operation not permitted", b"read-only file system", b"eacces", b"eperm")
 
 
@@ -94,11 +73,8 @@ def _fixed(path: str, home: str) -> tuple[str, ...]:
         real = os.path.realpath(folder)
         return not any(os.path.commonpath([real, one]) == real for one in homes)
 
-    found = [*_SYSTEM]
-    for prefix in (sys.prefix, sys.base_prefix, *_programs(path, home)):
-        if fits(prefix):
-            found.append(prefix)
-    return tuple(dict.fromkeys(found))
+    folders = filter(fits, (sys.prefix, sys.base_prefix, *_programs(path, home)))
+    return tuple(dict.fromkeys((*_SYSTEM, *folders)))
 
 
 def _programs(path: str, home: str) -> Iterator[str]:

@@ -57,16 +57,11 @@ class Places(msgspec.Struct, frozen=True, gc=False):
 
 def available() -> bool:
     """Whether the system can keep a program from writing."""
-    return _version() >= LEAST
-
-
-def version() -> int:
-    """The version of Landlock here; 0 where there is none."""
-    return _version()
+    return version() >= LEAST
 
 
 @cache
-def _version() -> int:
+def version() -> int:
     """The version of Landlock here; 0 where there is none."""
     if sys.platform != "linux":
         return 0
@@ -149,11 +144,11 @@ def _restrict(network: bool, places: Places | None = None) -> None:
     Raises:
         OSError: the system would not; the thread must not be used.
     """
-    version = _version()
+    there = version()
     attributes = [_WRITES if places is None else _WRITES | _READ_FILE | _READ_DIR]
-    if version >= 4:
+    if there >= 4:
         attributes.append(0 if network else _TCP)
-    if version >= 6:
+    if there >= 6:
         attributes.append(_SCOPES)
     described = struct.pack(f"={len(attributes)}Q", *attributes)
     ruleset = _called(_CREATE_RULESET, described, len(described), 0)

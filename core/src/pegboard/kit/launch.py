@@ -16,12 +16,11 @@ import msgspec
 
 from pegboard.errors import ToolError
 from pegboard.kit import landlock
+from pegboard.kit.tree import Tree
 
 Stream: TypeAlias = Literal["stdout", "stderr"]
 View: TypeAlias = Literal["open", "workspace", "read_only"]
 """What a program may change: whatever the person may; the workspace and a private tmp (`workspace`); nothing."""
-
-
 _TEMPORARY = ("/run/", "/dev/shm/", "/tmp/", "/var/tmp/")
 
 
@@ -91,6 +90,29 @@ def _program(name: str, path: str) -> str | None:
         if os.access(program := f"{folder}/{name}", os.X_OK) and os.path.isfile(program):
             return program
     return None
+
+
+def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes], dict[Stream, int], Tree]:
+    """Start a marked process; the descriptors to read its output from, and its tree, whose `over` is called at its end.
+
+    Raises ToolError when it cannot be started; then nothing was run.
+    """
+    tree = Tree()
+    env = os.environ if launch.env is None else launch.env
+    tree.shifted = launch.shifted
+    if launch.stand_ins:
+        from pegboard.kit.standins import StandIns
+
+        tree.stand_ins = StandIns(launch.stand_ins, launch.kept_while)
+    try:
+        if launch.view == "read_only" and launch.readable:
+            env = tree.with_scratch(env)
+        process, fds = spawn(launch, tree.marked(env), stdin, tree.scratch)
+    except BaseException:
+        tree.over()
+        raise
+    tree.pid = process.pid
+    return process, fds, tree
 
 
 def spawn(

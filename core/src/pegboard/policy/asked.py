@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pegboard.calls import Call, Effect, Touch, TouchKind
+from pegboard.calls import Call, Effect, Touch
 from pegboard.policy.conditions import host_fits, host_of, path_fits
 from pegboard.tooling import Tool
-from pegboard.touches import effect_of
+from pegboard.touches import PATHS, effect_of
 
 if TYPE_CHECKING:
     from pegboard.config.schema import PermissionSettings
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pegboard.policy.shell.line import Command, Line, Trouble, Word
 
 KEY_OF: dict[str, str] = {"run": "bash", "net": "web"}
-PATHS: frozenset[TouchKind] = frozenset({"read", "list", "edit"})
 
 
 class Where(msgspec.Struct, frozen=True, gc=False):
@@ -180,7 +179,7 @@ def askings(
     """What a call asks of the rules: its permission key for each touch, and of a command line for each part.
 
     reading: None where no rule looks into command lines. guarded: what rules on paths keep from being read."""
-    own, effect = own_key(tool), _effect(tool, touches)
+    own, effect = own_key(tool), effect_in(tool, touches)
     changes, acts = effect != "read_only", effect not in ("read_only", "user_mediated")
     cautious = cautious and call.caller == "model"
     if not touches:
@@ -244,5 +243,6 @@ def own_key(tool: Tool) -> str | None:
     return tool.declaration.permission or ("delegate" if tool.effect == "delegating" else None)
 
 
-def _effect(tool: Tool, touches: Sequence[Touch]) -> Effect:
+def effect_in(tool: Tool, touches: Sequence[Touch]) -> Effect:
+    """What a call with these touches does at most."""
     return "delegating" if tool.effect == "delegating" else effect_of(touches)

@@ -4,7 +4,7 @@ is told of those that mean nothing."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -14,9 +14,16 @@ from pegboard.config.checking import apart
 from pegboard.config.load import Loaded, Stated
 from pegboard.config.schema import Config
 from pegboard.policy.patterns import plain_pattern
+from pegboard.policy.written import each, texts
 
 _RUN_ON = frozenset({"eval", "source", ".", "export", "alias"})
 """Builtins that change or run what the shell does with what follows."""
+_APART = 2
+"""How many letters a key may be away from one that something has, to be taken for it misspelt."""
+_PROBES = ("", "x", "./x", "-x", "--version", "-m x", "'{print}'")
+"""What a command may go on with, where only that tells whether it can pass."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.][\w./:@%+,-]*( [\w./:@%+=,-]+)*")
+"""Words of which no shell makes anything else."""
 
 
 def tokens_of(config: Config) -> Iterator[tuple[str, str, list[str]]]:
@@ -67,19 +74,18 @@ def passing_nothing(loaded: Loaded) -> Iterator[Fault]:
     for said in loaded.stated:
         if said.key == ("tool_permission", "bash_allow"):
             for number, pattern in enumerate(said.value):
-                yield from _faults(said, number, [pattern])
+                yield from _faults(said, said.item(number), [pattern])
         elif said.key[-2:] == ("permission", "rules"):
-            for number, rule in enumerate(said.value):
-                one = rule if isinstance(rule, RuleSettings) else msgspec.convert(rule, RuleSettings)
-                if one.action == "allow" and one.command is not None:
-                    yield from _faults(said, number, [one.command] if isinstance(one.command, str) else one.command)
+            for one, source in each(said):
+                if one.action == "allow":
+                    yield from _faults(said, source, texts(one.command))
 
 
-def _faults(said: Stated, number: int, patterns: list[str]) -> Iterator[Fault]:
+def _faults(said: Stated, source: Source | None, patterns: Sequence[str]) -> Iterator[Fault]:
     for pattern in patterns:
         why = passes_nothing(pattern)
         if why is not None:
-            yield Fault(said.layer, said.key, said.item(number), f'"{pattern}" can never allow anything: {why}')
+            yield Fault(said.layer, said.key, source, f'"{pattern}" can never allow anything: {why}')
 
 
 def misspelt_keys(loaded: Loaded, known: Collection[str]) -> Iterator[Fault]:
@@ -88,10 +94,9 @@ def misspelt_keys(loaded: Loaded, known: Collection[str]) -> Iterator[Fault]:
         if said.key[-2:-1] == ("tool_permission",) and said.value in ("ask", "deny"):
             yield from _misspelt(said, said.source, said.key[-1], said.value, known)
         elif said.key[-2:] == ("permission", "rules"):
-            for number, rule in enumerate(said.value):
-                one = rule if isinstance(rule, RuleSettings) else msgspec.convert(rule, RuleSettings)
+            for one, source in each(said):
                 if one.action != "allow" and one.key is not None:
-                    yield from _misspelt(said, said.item(number), one.key, one.action, known)
+                    yield from _misspelt(said, source, one.key, one.action, known)
 
 
 def _misspelt(said: Stated, source: Source | None, key: str, action: str, known: Collection[str]) -> Iterator[Fault]:
@@ -107,11 +112,6 @@ def _misspelt(said: Stated, source: Source | None, key: str, action: str, known:
             source,
             f'no tool has the permission key "{key}", so this {word} nothing; write {near}',
         )
-
-
-_APART = 2
-_PROBES = ("", "x", "./x", "-x", "--version", "-m x", "'{print}'")
-_PLAIN = re.compile(r"[A-Za-z0-9_.][\w./:@%+,-]*( [\w./:@%+=,-]+)*")
 
 
 def passes_nothing(pattern: str) -> str | None:

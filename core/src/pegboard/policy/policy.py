@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pegboard.calls import STRICTNESS, Action, Call, Decision, Deny, Layer, Source, Touch, TouchKind
-from pegboard.policy.asked import KEY_OF, PATHS, Asking, Guarded, Reading, Where, askings, own_key
+from pegboard.policy.asked import KEY_OF, Asking, Guarded, Reading, Where, askings, own_key
 from pegboard.policy.conditions import path_fits
 from pegboard.policy.rules import RANK, Rule, Ruling, judge, literal, matching, ordered, resolve
 from pegboard.tooling import Tool
-from pegboard.touches import kinds_in
+from pegboard.touches import PATHS, kinds_in
 
 if TYPE_CHECKING:
     from pegboard.policy.shell.line import Line
@@ -36,12 +36,10 @@ _SETTLED = 4096
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A decision and the sentence that goes with a refusal.
 
-    lasting: of an ask, whether a person's answer could stand for later calls too: nothing would ask again once the rules
-    allowed it. reads: of an allow, whether commands run by it only because they read; they are held to that."""
+    reads: of an allow, whether commands run by it only because they read; they are held to that."""
 
     decision: Decision
     text: str = ""
-    lasting: bool = False
     reads: bool = False
 
 
@@ -63,13 +61,13 @@ class _Settled(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Policy:
-    """An `ordered` list of rules, asked for each call. Immutable once built.
+    """A list of rules, put in their order (`rules.ordered`) and asked for each call. Immutable once built.
 
     confined: programs can be held by a sandbox here; without one an allow that wants it asks. reading: how command lines
     are read."""
 
     def __init__(self, rules: Sequence[Rule], *, confined: bool = False, reading: Reading | None = None) -> None:
-        self.rules = tuple(rules) if confined else ordered(_unconfined(rule) for rule in rules)
+        self.rules = ordered(rules if confined else map(_unconfined, rules))
         self._looks = _looked_at(self.rules)
         self._guarded = [rule for rule in self.rules if rule.guards_reading]
         self._doors = [rule for rule in self.rules if _keeps_a_door(rule)]
@@ -108,7 +106,7 @@ class Policy:
 
     def with_rules(self, rules: Sequence[Rule]) -> Policy:
         """The same with further rules, each in its place in the list."""
-        return Policy(ordered([*self.rules, *rules]), confined=self._confined, reading=self._given)
+        return Policy([*self.rules, *rules], confined=self._confined, reading=self._given)
 
     def askings(
         self, tool: Tool, call: Call, touches: Sequence[Touch], cautious: bool = False, *, closely: bool = False
@@ -250,7 +248,6 @@ def _verdict(ruling: Ruling, said: Action | None, own: Rule, name: str = "") -> 
 
     The tool's word counts where it is stricter; where it is looser, only if no rule of a person's matched."""
     rule = ruling.rule
-    asked = rule.action == "ask"
     if said is not None and said != rule.action:
         stricter = STRICTNESS[said] > STRICTNESS[rule.action]
         if stricter or not ruling.person:
@@ -259,9 +256,8 @@ def _verdict(ruling: Ruling, said: Action | None, own: Rule, name: str = "") -> 
         rule = ruling.floor
     elif rule.action == "ask" and rule.where is None and ruling.asking is not None:
         rule = _at_fault(rule, ruling.asking)
-    lasting = asked and rule.action == "ask" and said in (None, "allow") and ruling.floor is None
     reads = ruling.reads and rule is ruling.rule and rule.reads
-    return Verdict(decision=rule.decision, text=_text(rule, name), lasting=lasting, reads=reads)
+    return Verdict(decision=rule.decision, text=_text(rule, name), reads=reads)
 
 
 def _at_fault(rule: Rule, asking: Asking) -> Rule:

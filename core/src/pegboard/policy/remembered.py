@@ -24,12 +24,14 @@ import msgspec
 
 from pegboard.calls import Call, Layer, Source, Touch
 from pegboard.config.authority import RuleSettings
-from pegboard.policy.asked import PATHS, Asking, Where
+from pegboard.policy.asked import Asking, Where
 from pegboard.policy.conditions import host_of
 from pegboard.policy.patterns import MARK, pattern_problem, plain_pattern
 from pegboard.policy.policy import Policy
 from pegboard.policy.rules import Rule, judge
+from pegboard.policy.written import texts
 from pegboard.tooling import Tool
+from pegboard.touches import PATHS
 
 _WIDE = frozenset({"bash", "web", "delegate", "unknown"})
 """Permission keys of a tool's own that stand for more than a place in the workspace."""
@@ -88,7 +90,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             where = rule.where or Where()
             key = (rule.tool, rule.key, where.paths, where.hosts, where.sends, bool(where.commands))
             one = found.get(key)
-            commands = [*_listed(one.command if one else None), *where.commands]
+            commands = [*texts(one.command if one else None), *where.commands]
             found[key] = RuleSettings(
                 action="allow",
                 tool=rule.tool,
@@ -234,7 +236,3 @@ def _remembered(text: str, tool: str | None, key: str | None, where: Where | Non
 def _single(texts: Sequence[str]) -> str | list[str] | None:
     """One text by itself, several as a list."""
     return None if not texts else texts[0] if len(texts) == 1 else list(texts)
-
-
-def _listed(value: str | list[str] | None) -> list[str]:
-    return [] if value is None else [value] if isinstance(value, str) else value

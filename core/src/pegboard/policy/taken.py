@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pegboard.calls import Source
 from pegboard.config.load import Loaded, Stated
 from pegboard.config.places import PROJECT_FILE
 from pegboard.policy.compiling import rules_of
@@ -16,7 +17,7 @@ _MOST = 8
 def taken(loaded: Loaded, tools: Sequence[Tool], sets: Iterable[str]) -> list[str]:
     """A note that names them, and by which settings; none where it takes nothing. `sets`: those that are installed and can
     be switched off."""
-    said = [one for one in loaded.stated if one.only_stricter and one.layer == "project"]
+    said = [one for one in loaded.stated if one.only_stricter]
     if not said:
         return []
     parts = [*_sets(loaded, said, sets), *_tools(loaded, tools), *_off(said)]
@@ -35,7 +36,7 @@ def _sets(loaded: Loaded, said: Sequence[Stated], sets: Iterable[str]) -> list[s
     below = [one.value for one in loaded.stated if one.key == ("toolSets",) and one.layer == "user"]
     had = below[-1] if below and below[-1] is not None else sorted(sets)
     now = loaded.config.toolSets or []
-    return _told("set", [name for name in had if name not in now and name in sets], f"toolSets{_line(named)}")
+    return _told("set", [name for name in had if name not in now and name in sets], f"toolSets{_line(named.source)}")
 
 
 def _tools(loaded: Loaded, tools: Sequence[Tool]) -> list[str]:
@@ -46,10 +47,9 @@ def _tools(loaded: Loaded, tools: Sequence[Tool]) -> list[str]:
     left = [tool for tool in tools if not without.hidden(tool)]
     for rule in theirs:
         alone = Policy([rule])
-        line = f", line {rule.source.line}" if rule.source is not None and rule.source.line else ""
         gone = [tool for tool in left if alone.hidden(tool)]
         if gone:
-            found.setdefault(f"{rule.name}{line}", []).extend(tool.name for tool in gone)
+            found.setdefault(f"{rule.name}{_line(rule.source)}", []).extend(tool.name for tool in gone)
             left = [tool for tool in left if tool not in gone]
     return [text for why, names in found.items() for text in _told("tool", names, why)]
 
@@ -67,6 +67,5 @@ def _told(what: str, names: Sequence[str], why: str) -> list[str]:
     return [f"the {what}{several} {', '.join(names[:_MOST])}{more} ({why})"]
 
 
-def _line(said: Stated) -> str:
-    line = said.source.line if said.source is not None else None
-    return f", line {line}" if line else ""
+def _line(source: Source | None) -> str:
+    return f", line {source.line}" if source is not None and source.line else ""

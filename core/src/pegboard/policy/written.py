@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from pegboard.calls import Action, Layer
+from pegboard.calls import Action, Layer, Source
 from pegboard.config.authority import RuleSettings
 from pegboard.config.load import Stated
 from pegboard.policy.asked import Where
@@ -47,8 +46,7 @@ def lists(said: Stated, place: Place) -> Iterator[Rule]:
 
 def one_by_one(said: Stated, place: Place) -> Iterator[Rule]:
     """`[[permission.rules]]`. One for another folder than this workspace root is none here."""
-    for number, table in enumerate(said.value):
-        one = table if isinstance(table, RuleSettings) else msgspec.convert(table, RuleSettings)
+    for one, source in each(said):
         if one.project is not None and not _is_root(one.project, place.root):
             continue
         for where in _wheres(one):
@@ -56,7 +54,7 @@ def one_by_one(said: Stated, place: Place) -> Iterator[Rule]:
                 action=one.action,
                 name=f"{place.prefix}permission.rules: {named(one)}",
                 layer=place.layer,
-                source=said.item(number),
+                source=source,
                 tool=one.tool,
                 key=one.key,
                 where=where,
@@ -64,6 +62,20 @@ def one_by_one(said: Stated, place: Place) -> Iterator[Rule]:
                 only_stricter=place.only_stricter,
                 mode=place.mode,
             )
+
+
+def each(said: Stated) -> Iterator[tuple[RuleSettings, Source | None]]:
+    """Every one of `[[permission.rules]]`, and where it stands."""
+    for number, table in enumerate(said.value):
+        one = table if isinstance(table, RuleSettings) else msgspec.convert(table, RuleSettings)
+        yield one, said.item(number)
+
+
+def texts(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """What a rule says of path, host or command, which may be one text or a list of them."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def named(one: RuleSettings) -> str:
@@ -75,7 +87,7 @@ def named(one: RuleSettings) -> str:
         ("host", one.host),
         ("command", one.command),
     ]
-    words = [f"{word} {' | '.join(_texts(value))}" for word, value in conditions if value is not None]
+    words = [f"{word} {' | '.join(texts(value))}" for word, value in conditions if value is not None]
     if one.sends is not None:
         words.append("sends data" if one.sends else "sends nothing")
     text = ", ".join(words) or "every call"
@@ -84,21 +96,15 @@ def named(one: RuleSettings) -> str:
 
 def _wheres(one: RuleSettings) -> list[Where | None]:
     """What it looks at. Where it allows or asks by several commands it stands for one rule each: the longer goes first."""
-    commands = _texts(one.command)
+    commands = texts(one.command)
     if one.action == "deny" or len({len(text) for text in commands}) < 2:
         return [_where(one)]
     return [_where(msgspec.structs.replace(one, command=command)) for command in commands]
 
 
 def _where(one: RuleSettings) -> Where | None:
-    where = Where(sends=one.sends, paths=_texts(one.path), hosts=_texts(one.host), commands=_texts(one.command))
+    where = Where(sends=one.sends, paths=texts(one.path), hosts=texts(one.host), commands=texts(one.command))
     return None if where == Where() else where
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _is_root(folder: str, root: str) -> bool:

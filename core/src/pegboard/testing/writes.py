@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -191,8 +191,7 @@ def watched(
         async def run(**given: Any) -> Any:
             with writes_detected(allowed, roots) as found:
                 told(tool.name, found)
-                returned: Awaitable[Any] = function(**given)
-                return await returned
+                return await function(**given)
     else:
 
         @wraps(function)

@@ -84,8 +84,7 @@ def drain(
         for fd in open_pipes:
             os.close(fd)
         spool.close()
-    code = process.wait()
-    code = tree.over(code) or 0
+    code = tree.over(process.wait()) or 0
     entry.exit_code, entry.signal = (code, None) if code >= 0 else (None, signal_name(-code))
     entry.ended, entry.cut = round(time.time(), 3), spool.full
 

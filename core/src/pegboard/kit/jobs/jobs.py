@@ -18,13 +18,12 @@ import msgspec
 
 from pegboard.errors import ToolError
 from pegboard.kit.caps import Caps
-from pegboard.kit.child import spawned
 from pegboard.kit.jobs.draining import JobSpool, drain, end_tree
 from pegboard.kit.jobs.keeper import Wanted
 from pegboard.kit.jobs.output import Piece, read_page, read_piece
 from pegboard.kit.jobs.records import Entry, Store, Who
 from pegboard.kit.jobs.states import CANCELLED, Job, job_of, runs, those_there, tree_of
-from pegboard.kit.launch import Launch
+from pegboard.kit.launch import Launch, spawned
 from pegboard.kit.process import Started
 from pegboard.kit.settings import JobSettings, OutputSettings
 from pegboard.kit.tree import Tree
@@ -254,6 +253,7 @@ class Jobs:
         except (OSError, RuntimeError) as error:
             del self._own[entry.id]
             end_tree(tree, (), 0.0, process)
+            tree.over()
             for fd in pipes:
                 os.close(fd)
             raise ToolError(f"the job could not be looked after ({error}); it was ended at once.") from None

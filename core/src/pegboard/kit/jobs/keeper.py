@@ -8,15 +8,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 import msgspec
 
 from pegboard.errors import ToolError
-from pegboard.kit.child import spawned
 from pegboard.kit.jobs.draining import JobSpool, drain, end_tree
 from pegboard.kit.jobs.records import FOLDER, Store, Who
-from pegboard.kit.launch import Launch
+from pegboard.kit.launch import Launch, spawned
 from pegboard.kit.settings import OutputSettings
 
 GRACE_SECONDS = 0.2
@@ -36,7 +34,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None
 
 
-def main(wanted: Wanted, launch: dict[str, Any]) -> None:
+def main(wanted: Wanted, launch: Launch) -> None:
     """Keep the job until it has ended."""
     store = Store(wanted.folder)
     entry = store.read(wanted.id)
@@ -44,7 +42,7 @@ def main(wanted: Wanted, launch: dict[str, Any]) -> None:
         return _report(Report(error="the session's folder is gone. Nothing was started."))
     alive = _hold(wanted.folder)
     try:
-        process, fds, tree = spawned(msgspec.convert(launch, Launch))
+        process, fds, tree = spawned(launch)
     except ToolError as error:
         return _report(Report(error=str(error)))
     entry.owner, entry.child, entry.mark = Who.of(os.getpid()), Who.of(process.pid), tree.mark
@@ -52,9 +50,10 @@ def main(wanted: Wanted, launch: dict[str, Any]) -> None:
         store.write(entry)
     except OSError as error:
         end_tree(tree, (), 0.0, process)
+        tree.over()
         return _report(Report(error=f"the job's record cannot be written ({error.strerror}). Nothing runs."))
     signal.signal(signal.SIGTERM, lambda *_: end_tree(tree, (), GRACE_SECONDS))
-    for fd in launch["pass_fds"]:
+    for fd in launch.pass_fds:
         os.close(fd)
     _report(Report())
     spool = JobSpool(wanted.folder, store.output_of(entry.id), wanted.output)
@@ -92,4 +91,4 @@ def begin() -> None:
         os._exit(0)
     said = json.loads(sys.stdin.buffer.read())
     os.chdir("/")
-    main(msgspec.convert(said["wanted"], Wanted), said["launch"])
+    main(msgspec.convert(said["wanted"], Wanted), msgspec.convert(said["launch"], Launch))

@@ -36,8 +36,9 @@ class Bounds:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def quote(self, opened: int, at: int) -> int:
-        end = self.text.find("'", at)
+    def quote(self, opened: int) -> int:
+        """Where the quote that ends the single-quoted part here stands."""
+        end = self.text.find("'", opened + 1)
         if end < 0:
             raise Unreadable(opened, len(self.text), "R0", "a quote has no end")
         return end
@@ -114,7 +115,7 @@ class Bounds:
         if char == "\\":
             return at + 2
         if char == "'":
-            return self.quote(at, at + 1) + 1
+            return self.quote(at) + 1
         if opener == "$'":
             return self.ansi(at)[0]
         if char == '"':

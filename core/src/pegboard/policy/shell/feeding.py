@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from pegboard.policy.shell.line import Word
-from pegboard.policy.shell.runners import SHELLS, after_options, base
-from pegboard.policy.shell.simple import Scan, Simple
+from pegboard.policy.shell.runners import SHELL_VALUED, SHELLS, after_options, base, takes_line
+from pegboard.policy.shell.simple import Scan, Simple, scan
 from pegboard.policy.shell.words import word_of
 
 UNKNOWN = "$…"
@@ -21,7 +21,6 @@ _SOURCES = frozenset(["source", "."])
 _LATER = frozenset(["at", "batch"])
 _LOGINS = frozenset(["ssh", "su", "sudo", "doas", "chroot", "nsenter", "unshare", "script"])
 _PIPE = re.compile(r"(?:\s|\\\n)*\|&?(?:\s|\\\n)*")
-_VALUED = re.compile(r"[-+][A-Za-z]*[oO]|--rcfile|--init-file")
 _FAR = 12
 
 
@@ -58,12 +57,12 @@ def _reads(texts: Sequence[str]) -> bool:
                 return True
         elif text[:1] not in ("-", "+"):
             return False
-        elif not text.startswith("--") and "s" in text[1:] and not _VALUED.fullmatch(text):
+        elif not text.startswith("--") and "s" in text[1:] and not SHELL_VALUED.fullmatch(text):
             return True
-        elif text == "--command" or re.fullmatch(r"[-+][A-Za-z]*c[A-Za-z]*", text):
+        elif takes_line(text):
             return False
         else:
-            at += 2 if _VALUED.fullmatch(text) else 1
+            at += 2 if SHELL_VALUED.fullmatch(text) else 1
     return True
 
 
@@ -95,8 +94,6 @@ def fed(simple: Simple, scanned: Scan) -> Fed:
 
 def printed(substitution: str) -> Fed:
     """What the commands of a `<(…)` print."""
-    from pegboard.policy.shell.simple import scan
-
     inner = scan(substitution[2:-1])
     if inner.error is not None or inner.troubles or len(inner.commands) != 1:
         texts = [text for one in inner.commands for text in _output(one, inner, _FAR).texts]

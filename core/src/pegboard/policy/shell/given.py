@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from pegboard.policy.shell.line import Word
-from pegboard.policy.shell.runners import RUNNERS, SHELLS, after_options, base
+from pegboard.policy.shell.runners import RUNNERS, SHELL_VALUED, SHELLS, after_options, base, takes_line
 
-AWKS = frozenset(["awk", "gawk", "mawk", "nawk"])
+_AWKS = frozenset(["awk", "gawk", "mawk", "nawk"])
 _JOINED = {"eval": 0, "watch": 0, "ssh": 1, "tmux": 1, "screen": 1}
 """Programs that make one line of their words, and how many words of their own stand before it."""
 
@@ -20,8 +20,6 @@ _LINE_OPTION = re.compile(
     r"(?:-[a-z-]*)?",
 )
 _SPLIT = re.compile(r"-[iv0]*S(.*)|--s[a-z-]*=(.*)", re.DOTALL)
-_SHELL_C = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*")
-_SHELL_VALUE = re.compile(r"[-+][A-Za-z]*[oO]|--rcfile|--init-file")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _AWK_STARTS = re.compile(r"system|(?<!\|)\|(?!\|)")
 _CONNECTS = re.compile(r"(?:-o)?\s*(?:proxy|local|remote)command\s*[= ](.*)", re.DOTALL | re.IGNORECASE)
@@ -47,7 +45,7 @@ def lines(words: Sequence[Word]) -> Iterator[Given]:
         yield from ((word.text.partition("=")[2], word) for word in words[1:] if "=" in word.text)
     elif name == "git":
         yield from _of_git(words)
-    elif name in AWKS:
+    elif name in _AWKS:
         for word in words[1:]:
             if _AWK_STARTS.search(word.text):
                 yield from ((part.replace('\\"', '"'), word) for part in _STRING.findall(word.text))
@@ -61,12 +59,12 @@ def lines(words: Sequence[Word]) -> Iterator[Given]:
 
 def _of_shell(words: Sequence[Word]) -> Iterator[Given]:
     for index, word in enumerate(words[1:-1], 1):
-        if word.text == "--command" or _SHELL_C.fullmatch(word.text):
+        if takes_line(word.text):
             for before, later in zip(words[index:], words[index + 1 :], strict=False):
                 if later.text.startswith(("-", "+")):
                     continue
                 yield later.text, later
-                if not _SHELL_VALUE.fullmatch(before.text):
+                if not SHELL_VALUED.fullmatch(before.text):
                     break
 
 

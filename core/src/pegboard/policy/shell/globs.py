@@ -23,7 +23,7 @@ def expanded(glob: str, folder: str, budget: Budget) -> list[str] | None:
             found = [one + part for one in found]
         elif "*" not in part and "?" not in part:
             found = [
-                one + part for one in found if at + 1 == len(parts) or _is_folder(os.path.join(folder, one + part))
+                one + part for one in found if at + 1 == len(parts) or os.path.isdir(os.path.join(folder, one + part))
             ]
             if not budget.look(PATH * len(found)):
                 return None
@@ -48,12 +48,8 @@ def _matching(part: str, prefixes: list[str], folder: str, budget: Budget, *, la
                     if not budget.look():
                         return None
                     shown = part.startswith(".") or not entry.name.startswith(".")
-                    if shown and fnmatchcase(entry.name, part) and (last or _is_folder(entry.path)):
+                    if shown and fnmatchcase(entry.name, part) and (last or os.path.isdir(entry.path)):
                         found.append(prefix + entry.name)
         except OSError:
             continue
     return found
-
-
-def _is_folder(path: str) -> bool:
-    return os.path.isdir(path)

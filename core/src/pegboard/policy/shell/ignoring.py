@@ -37,9 +37,7 @@ def _patterns(file: str) -> Iterator[str]:
             return
         with open(file, encoding="utf-8", errors="replace") as opened:
             lines = opened.read(_LONGEST).splitlines()
-    except FileNotFoundError:
-        return
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     except OSError:
         yield "*"

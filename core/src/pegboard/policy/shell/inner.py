@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from pegboard.policy.shell.bounds import DEPTH
 from pegboard.policy.shell.budget import Budget
 from pegboard.policy.shell.feeding import UNKNOWN, Fed, completed, fed, parallel, printed, runs_input
@@ -155,4 +157,4 @@ def _unforeseen(words: Sequence[Word], simple: Simple) -> bool:
 
 def _moved(word: Word, offset: int, place: Span | None) -> Word:
     start, end = place or (word.start + offset, word.end + offset)
-    return Word(word.text, start, end, plain=word.plain, inert=word.inert, glob=word.glob)
+    return msgspec.structs.replace(word, start=start, end=end)

@@ -153,6 +153,11 @@ def _outermost(troubles: Sequence[Trouble]) -> tuple[Trouble, ...]:
     return tuple(kept)
 
 
+def _put_in(one: Simple) -> list[Word]:
+    """The files that a command reads by `<`."""
+    return [word_of(token.word) for token in one.redirections if token.text == "<" and token.word is not None]
+
+
 class _Judge:
     """Says of each command of a line what is against passing it."""
 
@@ -197,8 +202,7 @@ class _Judge:
 
     def _reads(self, one: Simple, judged: Sequence[Word]) -> str | None:
         """The entry by which this only reads, in a folder that is known; what is put into it is read too."""
-        targets = [word_of(token.word) for token in one.redirections if token.text == "<" and token.word is not None]
-        cats = [(Word("cat", target.start, target.start), target) for target in targets]
+        cats = [(Word("cat", target.start, target.start), target) for target in _put_in(one)]
         found: list[str] = []
 
         def reads(here: Whereabouts) -> bool:
@@ -214,7 +218,7 @@ class _Judge:
 
     def _out(self, one: Simple, judged: Sequence[Word]) -> Span | None:
         """Where words stand that lead outside, or to what is protected."""
-        fed = [word_of(token.word) for token in one.redirections if token.text == "<" and token.word is not None]
+        fed = _put_in(one)
         for here in self.trail.places:
             place = Place(here.root, here.here or ".", self.budget) if here.known else None
             out = leads_out(judged, place) or (leads_out((Word("cat", 0, 0), *fed), place) if fed else None)
@@ -241,7 +245,7 @@ class _Judge:
         assigned = self._assigned(one)
         if assigned is not None or not judged:
             return assigned
-        risk = builtin_risk(judged) or tables.risk_of(judged, self.settings)
+        risk = builtin_risk(judged) or tables.risk_of(judged)
         if risk is None and base(judged[0]) in _GIT:
             return self._armed(judged)
         return risk

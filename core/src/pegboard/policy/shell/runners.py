@@ -10,6 +10,9 @@ from pegboard.policy.shell.line import Word
 SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "yash"])
 """Programs to which `-c` gives a command line."""
 
+SHELL_VALUED = re.compile(r"[-+][A-Za-z]*[oO]|--rcfile|--init-file")
+"""Options of theirs that have a value."""
+
 _AT_ONCE = [
     "command", "time", "nice", "nohup", "sudo", "doas", "env", "xargs", "exec", "builtin", "setsid", "stdbuf",
     "ionice", "unshare", "nsenter", "strace", "ltrace", "watch", "parallel", "busybox", "toybox", "unbuffer",
@@ -48,6 +51,11 @@ _DURATION = re.compile(r"[0-9]+(\.[0-9]+)?[smhd]?")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,3}")
 _SIGNAL = re.compile(r"[A-Z0-9]+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\+?=")
+
+
+def takes_line(option: str) -> bool:
+    """Whether a shell with this option is given a command line."""
+    return option == "--command" or re.fullmatch(r"[-+][A-Za-z]*c[A-Za-z]*", option) is not None
 
 
 def base(word: Word) -> str:

@@ -6,9 +6,10 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import cache
 
+from pegboard.policy.shell import protected_names as listed
 from pegboard.policy.shell.budget import PATH, Budget
 from pegboard.policy.shell.globs import expanded
 from pegboard.policy.shell.ignoring import IGNORE_FILES, above, brought_back
@@ -24,12 +25,9 @@ _UNSURE = re.compile(r"[\[\]{}~\\'\"$`!()]")
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Of one name: secret, and shared all the same. Of a path: rows of names that are secret, and what is not written."""
-    import fnmatch
-
-    from pegboard.policy.shell import protected_names as listed
 
     def joined(globs: Sequence[str]) -> re.Pattern[str]:
-        return re.compile("|".join(fnmatch.translate(glob) for glob in globs))
+        return re.compile("|".join(translate(glob) for glob in globs))
 
     def rows(names: Sequence[str]) -> re.Pattern[str]:
         return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, names))})(?:/|$)")

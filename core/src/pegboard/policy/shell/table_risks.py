@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from pegboard.policy.shell import table_data as data
 from pegboard.policy.shell.scripts import awk_only_prints, sed_only_prints
 from pegboard.policy.shell.table_names import base, inner, subcommands
-from pegboard.policy.shell.table_options import split_at_dashes
+from pegboard.policy.shell.table_options import parse, split_at_dashes
 
 if TYPE_CHECKING:
     from pegboard.policy.shell.line import Word
@@ -30,7 +32,7 @@ def found(words: Sequence[Word], depth: int = 0) -> Risk | None:
     if base(words[0].text) == "git" and len(words) > 2 and (why := _of_git([word.text for word in words[1:]])):
         return "R8", why
     for key, row, rest in _rows(words):
-        risk = _of_row(key, row, words, rest)
+        risk = _of_row(key, row, rest)
         if risk is not None:
             return risk
     begins = inner(words)
@@ -72,7 +74,7 @@ def _rows(words: Sequence[Word]) -> Iterator[tuple[str, data.Risks, Sequence[Wor
                     yield key, table[key], words[at + length :]
 
 
-def _of_row(key: str, row: data.Risks, words: Sequence[Word], rest: Sequence[Word]) -> Risk | None:
+def _of_row(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
     if row.always:
         return "R8", f"`{key}` {row.always}"
     style = _STYLES.get(row.style)
@@ -192,8 +194,6 @@ def _expression(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
 
 
 def _sed(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
-    from pegboard.policy.shell.table_options import parse
-
     spec = data.reads()[key]
     parsed = parse(rest, spec.kinds)
     if parsed is None:
@@ -205,8 +205,6 @@ def _sed(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
 
 
 def _awk(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
-    from pegboard.policy.shell.table_options import parse
-
     parsed = parse(rest, data.reads()[key].kinds)
     if parsed is None or not parsed.operands or not awk_only_prints(parsed.operands[0].text):
         return "R8", "the program may run another or write a file"
@@ -221,20 +219,16 @@ def _glob(key: str, rest: Sequence[Word]) -> Risk | None:
 
 def _tar(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
     """tar's first word may be bundled options without a dash, whose values are the words after it."""
-    import msgspec
-
     if rest and not rest[0].text.startswith("-"):
         for letter in rest[0].text:
             if f"-{letter}" in row.options:
                 return "R8", f"`{letter}` of `{key}` {row.options[f'-{letter}']}"
         rest = rest[1:]
-    return _of_row(key, msgspec.structs.replace(row, style="getopt"), rest, rest)
+    return _of_row(key, msgspec.structs.replace(row, style="getopt"), rest)
 
 
 def _second(key: str, row: data.Risks, rest: Sequence[Word]) -> Risk | None:
     """The second operand is a file to write."""
-    from pegboard.policy.shell.table_options import parse
-
     spec = data.reads().get(key)
     if spec is not None:
         parsed = parse(rest, spec.kinds, numbers=spec.numbers, style=spec.style)

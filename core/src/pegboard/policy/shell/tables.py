@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pegboard.policy.shell.line import Word
 
 
-def risk_of(words: Sequence[Word], settings: PermissionSettings | None = None) -> tuple[str, str] | None:
+def risk_of(words: Sequence[Word]) -> tuple[str, str] | None:
     """Why no pattern and no table may pass the command: the rule (`R8`, `R9`) and the reason. None: nothing known.
 
     R8: an option that makes it run another program, load code named on the line, or write or delete a file named on
@@ -57,7 +57,7 @@ def pattern_for(words: Sequence[Word], settings: PermissionSettings | None = Non
     """What "always" offers to remember: the words that name the command, then ` …`. None: nothing that broad is offered."""
     from pegboard.policy.shell.table_names import count
 
-    if not words or risk_of(words, settings):
+    if not words or risk_of(words):
         return None
     named = count(words, settings)
     if named is None or not all(word.plain and not word.glob and word.text for word in words[:named]):

@@ -12,8 +12,8 @@ from pegboard.policy.shell.line import Trouble, Word
 QUOTED = "\0"
 """Stands in `Spelled.bare` for a character that means only itself."""
 
-
 _EXPANDS = re.compile(r"[A-Za-z0-9_@*#?$!-]|[^\x00-\x7f]")
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|.", re.DOTALL)
 _TILDE = re.compile(r"~|[A-Za-z_][A-Za-z_0-9]*\+?=(.*:)?~", re.DOTALL)
 _BLANK_LETTERS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -89,7 +89,7 @@ class Speller(Bounds):
             if char == "\\":
                 at = self._escaped(at, found)
             elif char == "'":
-                end = self.quote(at, at + 1)
+                end = self.quote(at)
                 self._add(found, text[at + 1 : end], quoted=True)
                 at = end + 1
             elif char == '"':
@@ -185,7 +185,7 @@ class Speller(Bounds):
             )
             found.inners += self.inside(at + 2, end - 1)
         else:
-            name = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|.", re.DOTALL).match(text, at + 1)
+            name = _PARAMETER.match(text, at + 1)
             end = name.end() if name else at + 1
             why = "puts in a value that is not known here"
         self._note(found, at, end, why)
