@@ -134,6 +134,11 @@ class Agent:
         self._loop.mode = entered.mode.name if entered.mode else None
 
     @property
+    def context(self) -> int | None:
+        """Tokens that the model reads at most; None where its provider does not say."""
+        return self._loop.fitting.context
+
+    @property
     def policy(self) -> Policy:
         """What decides here: that of the mode that is on."""
         return self._road.policy

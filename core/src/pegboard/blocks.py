@@ -6,7 +6,7 @@ events, so they are plain data.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -75,4 +75,13 @@ class Image(Block, frozen=True, kw_only=True):
     alt: str = ""
 
 
-AnyBlock = Activity | Diff | Note | Problem | Markdown | Text | Table | Image
+class Custom(Block, frozen=True, kw_only=True):
+    """A block of a plugin's own. `kind` names it, `data` is plain JSON data, `plain` is how it looks where nobody knows that
+    kind: front ends draw those blocks instead. A front end may have a group of entry points for widgets that know one."""
+
+    kind: str
+    data: Any = None
+    plain: list[AnyBlock] = []
+
+
+AnyBlock: TypeAlias = Activity | Diff | Note | Problem | Markdown | Text | Table | Image | Custom

@@ -44,6 +44,7 @@ class Declaration:
     look at something and change nothing.
     examples: phrases with slots, at most twelve.
     advertised: False: answered to when it is called by its name, and told of to nobody.
+    prefix: a sign with which a person's line begins that is a call of this tool: the rest of the line is its key argument.
     """
 
     name: str | None = None
@@ -75,6 +76,7 @@ class Declaration:
     preview_runs: bool = False
     examples: tuple[str, ...] = ()
     advertised: bool = True
+    prefix: str = ""
 
 
 @overload
@@ -113,6 +115,7 @@ def tool(
     preview_runs: bool = False,
     examples: Sequence[str] = (),
     advertised: bool = True,
+    prefix: str = "",
 ) -> Callable[[F], F]: ...
 
 

@@ -1,16 +1,23 @@
 """The port: all that a front end knows of an agent. Operations in, events out.
 
-Questions are answered by id, so that they can be replayed and can cross a wire.
+Questions are answered by id, so that they can be replayed and can cross a wire. A front end that is more than a view of
+one session (it lists past ones, completes names, switches models) is given a `Host` besides; `pegboard.hosting` has the
+one that stands on a board, and a test or another program may bring its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from pegboard.events import AnyEvent
+from pegboard.blocks import Activity, AnyBlock
+from pegboard.events import AnyEvent, CallAsked, CallFinished
+
+if TYPE_CHECKING:
+    from pegboard.config.schema import UISettings
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True, tag_field="op", tag=str.lower):
@@ -102,3 +109,163 @@ class Port(Protocol):
 
     def events(self, since: int = 0) -> AsyncIterator[AnyEvent]:
         """Durable events after number `since`, then all that follows, ephemeral ones between."""
+
+
+# --- a front end of several sessions ------------------------------------------------------------------------------------
+
+
+class Described(msgspec.Struct, frozen=True, kw_only=True):
+    """A call as a person is shown it. `arguments`: as its tool reads them, where it can.
+
+    echo: its result is worth showing below its line. commands: it runs commands, so what it prints is a terminal's output.
+    ignored: names of arguments that no parameter takes."""
+
+    tool: str
+    activity: Activity
+    arguments: Any = None
+    echo: bool = False
+    commands: bool = False
+    ignored: Sequence[str] = ()
+
+
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """A session in a list. `changed`: seconds since 1970. `title`: its first request. `here`: it is of this root.
+    `status`: of its last turn; open, when that has not ended; unreadable, when the log is not of this version."""
+
+    id: str
+    title: str
+    changed: float
+    turns: int
+    root: str
+    here: bool
+    status: str | None = None
+
+
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool set adds to every request. `tools`: the names of those that are offered now."""
+
+    set: str
+    tools: list[str]
+    bytes: int
+    tokens: int
+
+
+class Offered(msgspec.Struct, frozen=True, kw_only=True):
+    """A slash command that the board has. `usage`: `/explain NAME k=v ...`. `owner`: the distribution it comes from."""
+
+    name: str
+    usage: str
+    help: str
+    owner: str
+
+
+class Typed(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that a person typed with a prefix, as the call it means: `!ls` is a call of the tool that declares `!`."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class Conversation(Protocol):
+    """One open session: its agent's port, and what a front end shows of it."""
+
+    @property
+    def port(self) -> Port:
+        """Operations in, events out."""
+
+    @property
+    def id(self) -> str:
+        """The session's name."""
+
+    @property
+    def model(self) -> str:
+        """Who answers: `provider/name`."""
+
+    @property
+    def mode(self) -> str | None:
+        """The mode that is on; None: none is."""
+
+    @property
+    def header(self) -> list[str]:
+        """What answers, in a line of its own words, then what a person should know before the start, a note a line."""
+
+    @property
+    def context(self) -> int | None:
+        """How many tokens the model reads at most; None where its provider does not say."""
+
+    def describe(self, asked: CallAsked, arguments: Any = None) -> Described:
+        """A call in a person's words. `arguments`: those it would run with, where they are other ones than it came with."""
+
+    async def draw(self, asked: CallAsked, finished: CallFinished) -> list[AnyBlock]:
+        """What a plugin's renderer makes of the result's data; empty: nothing better than its text. Never raises."""
+
+    def costs(self) -> list[Cost]:
+        """What each set adds to every request of this session, in the mode that is on."""
+
+    async def command(self, name: str, rest: str) -> list[AnyBlock]:
+        """Do a slash command of the board's, and return what it shows. One that fails returns a problem. Never raises."""
+
+    def complete(self, name: str, rest: str) -> list[str]:
+        """What could stand after `/name rest`: whole words for the last one that was begun."""
+
+    def typed(self, line: str) -> Typed | None:
+        """The call that a line means which begins with a tool's prefix; None: it is a prompt."""
+
+    async def close(self) -> None:
+        """End what runs, and let go of the session. Again does nothing."""
+
+
+class Host(Protocol):
+    """What a front end is given: a way to open sessions, and what it shows beside them."""
+
+    @property
+    def root(self) -> str:
+        """The workspace root."""
+
+    @property
+    def version(self) -> str:
+        """Pegboard's."""
+
+    @property
+    def ui(self) -> UISettings:
+        """The settings of front ends."""
+
+    @property
+    def history(self) -> Path | None:
+        """Where the prompts of this project are kept from one session to the next; None: nowhere."""
+
+    @property
+    def disabled(self) -> frozenset[str]:
+        """Names of plugins that the settings switch off."""
+
+    def open(self, id: str | None = None, *, model: str | None = None, mode: str | None = None) -> Conversation:
+        """Open a session, making it if it is missing; id None: a fresh one. `mode`: "" is none; None: what the settings say.
+
+        Raises:
+            PegboardError: it cannot be opened; nothing is held then.
+        """
+
+    def past(self) -> list[Past]:
+        """Sessions of any root that had a turn, the latest first. It reads files: call it in a thread."""
+
+    def latest(self) -> str | None:
+        """The last session of this root; None: there is none."""
+
+    async def files(self) -> list[str]:
+        """Every file of the workspace that ignore rules leave, by its path from the root; cut at a hundred thousand."""
+
+    def commands(self) -> list[Offered]:
+        """The slash commands that plugins bring, in the order of their names. Imports those plugins."""
+
+    def models(self) -> list[str]:
+        """Names that `open(model=)` takes and that are known without asking anybody: of configured providers, offline."""
+
+    def modes(self) -> Mapping[str, str]:
+        """The modes there are, with what each is for."""
+
+    def keep(self, key: str, value: Any) -> str:
+        """Write a setting into the user's own file; returns which file.
+
+        Raises:
+            PegboardError: it cannot be written, or the value does not fit; nothing was changed.
+        """

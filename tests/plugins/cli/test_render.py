@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pegboard.blocks import Activity, Diff, Image, Markdown, Note, Problem, Table, Text
+from pegboard.terminal import visible
 from pegboard_cli.render import (
     activity_line,
     all_visible,
@@ -15,7 +16,6 @@ from pegboard_cli.render import (
     table_lines,
 )
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import visible
 from pegboard_cli.widths import shortened
 
 PLAIN, COLOUR = Styles(), Styles(colour=True)

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pegboard.blocks import Activity, AnyBlock, Diff, Image, Markdown, Note, Problem, Table, Text
 from pegboard.rendering import from_json, to_json
+from pegboard.terminal import spelled, visible
 from pegboard_cli.render import block_lines
 from pegboard_cli.richly import renderable, renderables
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import spelled, visible
 from pegboard_cli.widths import columns_of
 from rich.console import Console
 

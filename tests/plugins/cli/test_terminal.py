@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pegboard_cli.terminal import Speller, command_output, plain, spelled, visible
+from pegboard.terminal import Speller, command_output, plain, spelled, visible
 
 NASTY = st.text(
     st.one_of(

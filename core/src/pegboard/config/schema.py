@@ -147,6 +147,18 @@ class UISettings(msgspec.Struct, frozen=True, kw_only=True):
     app: Annotated[str, Meta(description="The command that `pegboard` alone runs at a terminal, where installed.")] = (
         "tui"
     )
+    theme: Annotated[
+        str, Meta(description="The colours of the app: dark, light, contrast, plain (none), or another that it has.")
+    ] = "dark"
+    side: Annotated[bool, Meta(description="Begin with the app's side pane open, where there is room for it.")] = True
+    notify: Annotated[
+        Literal["bell", "desktop", "both", "off"],
+        Meta(description="How the app tells that a long turn has ended, or that a question waits."),
+    ] = "bell"
+    keys: Annotated[
+        dict[str, str],
+        Meta(description="Other keys for what the app does: an action and its keys, as `/keys` lists them."),
+    ] = {}
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-
-from pegboard_cli.terminal import plain
+from pegboard.terminal import plain
 
 MOST_BYTES = 64 * 1024 * 1024
 _WORD = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>:=|=@|=)(?P<value>.*)", re.DOTALL)

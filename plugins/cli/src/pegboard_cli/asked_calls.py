@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pegboard.activity import activity_of
 from pegboard.arguments import InvalidArguments
+from pegboard.terminal import visible
 
 from pegboard_cli.prompt import Subject
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard.config.schema import UISettings

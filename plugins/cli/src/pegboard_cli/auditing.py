@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pegboard.calls import BlockName, Decision, OutcomeName, Source, Touch, Why
 from pegboard.events import ApprovalAnswered, ApprovalAsked, CallAsked, CallFinished, CallStarted
+from pegboard.terminal import visible
 
 from pegboard_cli.render import table_lines
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard.events import AnyEvent

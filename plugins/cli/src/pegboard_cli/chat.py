@@ -17,6 +17,7 @@ from pegboard import port
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded, Undone
 from pegboard.policy import choices
+from pegboard.terminal import spelled, visible
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE
@@ -30,7 +31,6 @@ from pegboard_cli.progress import ticking
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import Styles, columns, is_terminal, takes_colour
 from pegboard_cli.talk import Talk, open_talk
-from pegboard_cli.terminal import spelled, visible
 from pegboard_cli.turn import EXIT
 from pegboard_cli.undo_lines import list_lines, undone_lines
 

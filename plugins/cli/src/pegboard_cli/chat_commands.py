@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from pegboard import events as kinds
 from pegboard.errors import ConfigError
+from pegboard.terminal import visible
 from pegboard.wire import clean
 
 from pegboard_cli.arguments import BadWord, read_arguments
@@ -21,7 +22,6 @@ from pegboard_cli.history import chosen_for_list, conversation_lines, session_li
 from pegboard_cli.listing import list_tools, only, tool_lines
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import visible
 from pegboard_cli.wrapping import wrapped
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Protocol
 
+from pegboard.terminal import plain, visible
+
 from pegboard_cli.chat_history import History
 from pegboard_cli.interrupts import SOON
 from pegboard_cli.styles import is_terminal, takes_sequences
-from pegboard_cli.terminal import plain, visible
 
 PROMPT, MORE = "{}> ", "… "
 MOST_BYTES = 64 * 1024 * 1024

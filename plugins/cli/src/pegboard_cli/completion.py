@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from pegboard.terminal import plain, spelled
 
 from pegboard_cli import completing
 from pegboard_cli.group import COMMANDS, Commands, plugin_commands, root
-from pegboard_cli.terminal import plain, spelled
 
 VARIABLE = "_PEGBOARD_COMPLETE"
 CLASSES = {"bash": "Bash", "zsh": "Zsh", "fish": "Fish", "powershell": "PowerShell", "pwsh": "PowerShell"}

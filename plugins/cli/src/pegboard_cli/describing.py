@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from pegboard.terminal import visible
 
 from pegboard_cli.listing import ToolRow
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import visible
 
 LIMITS = {
     "minimum": "at least {}",

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from pegboard.terminal import plain, visible
+
 from pegboard_cli import typed
 from pegboard_cli.screen import Screen
-from pegboard_cli.terminal import plain, visible
 
 LONGEST = 4000
 """Characters that a line may have to be edited in its place: more does not fit into the pipe it is handed over by."""

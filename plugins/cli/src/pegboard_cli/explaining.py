@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from pegboard.calls import Layer, Source
 from pegboard.errors import ConfigError
+from pegboard.terminal import visible
 from pegboard.wire import encode
 
 from pegboard_cli.app import OK, USAGE
@@ -18,7 +19,6 @@ from pegboard_cli.arguments import BadWord, read_stdin
 from pegboard_cli.call import of_words
 from pegboard_cli.front import Wishes, built
 from pegboard_cli.styles import Styles, takes_colour
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard.board import Board

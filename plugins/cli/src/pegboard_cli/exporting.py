@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-
-from pegboard_cli.terminal import spelled, visible
+from pegboard.terminal import spelled, visible
 
 if TYPE_CHECKING:
     from pegboard.blocks import AnyBlock

@@ -24,13 +24,13 @@ from pegboard.events import (
     QuestionAsked,
     TurnEnded,
 )
+from pegboard.terminal import visible
 
 from pegboard_cli.interrupts import Interrupts
 from pegboard_cli.progress import ticking
 from pegboard_cli.prompt import ask_approval, ask_question, ask_several
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import is_terminal
-from pegboard_cli.terminal import visible
 from pegboard_cli.viewer import Viewer
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from pegboard.terminal import spelled, visible
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from pegboard_cli.options import started
-from pegboard_cli.terminal import spelled, visible
 
 if TYPE_CHECKING:
     from pegboard.entries import Entry

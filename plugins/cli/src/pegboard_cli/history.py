@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pegboard.terminal import visible
+
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard.events import AnyEvent

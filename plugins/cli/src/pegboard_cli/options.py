@@ -9,9 +9,9 @@ from collections.abc import Coroutine
 from typing import Annotated, Any, NoReturn
 
 import typer
+from pegboard.terminal import plain, spelled, visible
 
 from pegboard_cli.document import keep_stdout
-from pegboard_cli.terminal import plain, spelled, visible
 
 
 def new_app(**options: Any) -> typer.Typer:

@@ -295,7 +295,7 @@ def _has(row: PluginRow) -> str:
 
 
 def _told(row: PluginRow) -> list[str]:
-    from pegboard_cli.terminal import visible
+    from pegboard.terminal import visible
 
     said = [f"{row.problem.error}", f"to mend it: {row.problem.fix}"] if row.problem else []
     return [visible(text) for text in [*said, *(f"it {remark}" for remark in row.remarks)]]

@@ -28,9 +28,9 @@ from pegboard.events import (
     TurnEnded,
     TurnStarted,
 )
+from pegboard.terminal import visible
 
 from pegboard_cli.echo import echo
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard_cli.screen import Screen

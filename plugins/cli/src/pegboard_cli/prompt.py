@@ -13,13 +13,13 @@ import msgspec
 from pegboard import port
 from pegboard.blocks import Activity
 from pegboard.events import ApprovalAsked, QuestionAsked
+from pegboard.terminal import plain, visible
 
 from pegboard_cli import editing, typed
 from pegboard_cli.render import activity_line, all_visible, argument_lines, block_lines
 from pegboard_cli.replies import ENDING as ENDING
 from pegboard_cli.replies import RUN, SCOPES, Reply, Scope, read_choice, read_reply, read_scope
 from pegboard_cli.screen import Screen
-from pegboard_cli.terminal import plain, visible
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

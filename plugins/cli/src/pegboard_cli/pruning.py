@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
+from pegboard.terminal import plain, visible
 
 from pegboard_cli.styles import is_terminal
-from pegboard_cli.terminal import plain, visible
 
 if TYPE_CHECKING:
     from pegboard.session import SessionInfo

@@ -10,10 +10,10 @@ from itertools import zip_longest
 from typing import Any, assert_never
 
 import msgspec
-from pegboard.blocks import Activity, AnyBlock, Diff, Image, Markdown, Note, Problem, Table, Text
+from pegboard.blocks import Activity, AnyBlock, Custom, Diff, Image, Markdown, Note, Problem, Table, Text
+from pegboard.terminal import spelled, visible
 
 from pegboard_cli.styles import Styles
-from pegboard_cli.terminal import spelled, visible
 from pegboard_cli.widths import columns_of, padded, shortened
 
 MOST_SUBJECT = 240
@@ -123,6 +123,8 @@ def block_lines(
             return list(_table(columns, rows, styles, width))
         case Image(media_type=kind, alt=alt):
             return [styles.dim(f"[picture, {visible(kind)}{': ' + visible(alt) if alt else ''}]")]
+        case Custom(plain=plain):
+            return [line for one in plain for line in block_lines(one, styles, safe, width=width)]
         case _:
             assert_never(block)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from pegboard_cli.terminal import plain
+from pegboard.terminal import plain
 
 Scope = Literal["session", "project", "user"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pegboard.terminal import command_output, spelled, visible
 from pegboard.touches import kinds_in
-
-from pegboard_cli.terminal import command_output, spelled, visible
 
 if TYPE_CHECKING:
     from pegboard.calls import BlockName

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, assert_never
 
 from markdown_it import MarkdownIt
 from pegboard import blocks as kinds
+from pegboard.terminal import spelled, visible
 from rich.console import Group
 from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
-
-from pegboard_cli.terminal import spelled, visible
 
 if TYPE_CHECKING:
     from pegboard.blocks import AnyBlock
@@ -52,6 +51,8 @@ def renderable(block: AnyBlock) -> RenderableType:
             return _table(columns, rows)
         case kinds.Image(media_type=kind, alt=alt):
             return Text(f"[picture, {visible(kind)}{': ' + visible(alt) if alt else ''}]", style="dim")
+        case kinds.Custom(plain=plain):
+            return renderables(plain)
         case _:
             assert_never(block)
 

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import IO
 
+from pegboard.terminal import Speller
+
 from pegboard_cli.echo import echoes
 from pegboard_cli.styles import Styles, drawn_columns, is_in_front, is_terminal, takes_colour, takes_sequences
-from pegboard_cli.terminal import Speller
 from pegboard_cli.widths import columns_of, fitted
 
 TAIL_LINES = 5

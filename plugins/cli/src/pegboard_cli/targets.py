@@ -15,8 +15,7 @@ from pegboard.config.published import NOT_SET, keys
 from pegboard.config.write import UNCHANGED
 from pegboard.entries import scan
 from pegboard.errors import ConfigError
-
-from pegboard_cli.terminal import plain
+from pegboard.terminal import plain
 
 
 class Target:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegboard.events import AnyEvent, Message, Thinking
+from pegboard.terminal import Speller
 
 from pegboard_cli.screen import Screen
-from pegboard_cli.terminal import Speller
 
 
 class Thoughts:

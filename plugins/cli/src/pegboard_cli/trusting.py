@@ -14,9 +14,9 @@ from pegboard.config.project import Brought, brought
 from pegboard.config.trust import record, records, standing
 from pegboard.config.wishes import KINDS, Wish, wishes
 from pegboard.entries import Entry, scan, set_names
+from pegboard.terminal import plain, visible
 
 from pegboard_cli.styles import Styles, is_terminal, takes_colour
-from pegboard_cli.terminal import plain, visible
 
 QUESTION = "Trust this project as shown? [y/N] "
 

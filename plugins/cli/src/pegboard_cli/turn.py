@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from pegboard import port
 from pegboard.events import AnyEvent, Note, TurnEnded, Undone
+from pegboard.terminal import visible
 
 from pegboard_cli.app import ERROR, INTERRUPTED, OK
 from pegboard_cli.front import Front, Wishes, opened
 from pegboard_cli.main import VERSION
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pegboard.agent import Agent

@@ -32,6 +32,7 @@ from pegboard.events import (
     Usage,
 )
 from pegboard.registry import Registry
+from pegboard.terminal import spelled, visible
 
 from pegboard_cli.answer import Answer
 from pegboard_cli.asked_calls import AskedCalls, Together
@@ -41,7 +42,6 @@ from pegboard_cli.render import activity_line, block_lines
 from pegboard_cli.results import dropped_line, kept_line, result_text, short_error, usage_line
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import columns
-from pegboard_cli.terminal import spelled, visible
 from pegboard_cli.thoughts import Thoughts
 from pegboard_cli.undo_lines import undone_line
 

@@ -44,6 +44,7 @@ def _other_shell(arguments: Any) -> Iterator[tuple[Literal["run"], str]]:
     short="run a command line",
     key_arg="command",
     echo=True,
+    prefix="!",
     pages=True,
     examples=[
         "run the command {command}",

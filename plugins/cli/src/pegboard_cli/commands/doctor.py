@@ -46,8 +46,9 @@ async def _doctor(path: str | None, *, retry: bool, report: bool, json: bool) ->
 
 
 def _lines(findings: Findings) -> list[str]:
+    from pegboard.terminal import visible
+
     from pegboard_cli.styles import Styles, takes_colour
-    from pegboard_cli.terminal import visible
 
     styles = Styles(takes_colour(sys.stdout))
     out = []
@@ -70,9 +71,9 @@ def _report(findings: Findings, listed: PluginList, installed: Installed) -> str
     import platform
 
     from pegboard.session.redaction import Redactor, secret_values
+    from pegboard.terminal import spelled
 
     from pegboard_cli.main import VERSION
-    from pegboard_cli.terminal import spelled
 
     lines = [
         f"pegboard {VERSION}, Python {listed.python}, {platform.system()} {platform.release()} {platform.machine()}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import typer
+from pegboard.terminal import spelled, visible
 
 from pegboard_cli import options
-from pegboard_cli.terminal import spelled, visible
 
 app = options.new_app()
 

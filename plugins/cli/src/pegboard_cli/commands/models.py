@@ -57,8 +57,7 @@ def models(
 
 async def _models(path: str | None, *, probe: bool, json: bool) -> int:
     from pegboard.board import Board
-
-    from pegboard_cli.terminal import visible
+    from pegboard.terminal import visible
 
     board = Board.build(path)
     try:
@@ -139,8 +138,9 @@ async def _row(board: Board, name: str, origin: str, *, probe: bool) -> Row:
 
 def lines(listed: Listed, *, probe: bool) -> list[str]:
     """The list for a person: which model answers, then each provider with its models."""
+    from pegboard.terminal import visible
+
     from pegboard_cli.styles import Styles, takes_colour
-    from pegboard_cli.terminal import visible
 
     styles = Styles(takes_colour(sys.stdout))
     answers = listed.model or "nothing"

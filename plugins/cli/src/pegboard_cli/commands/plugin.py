@@ -7,9 +7,9 @@ import sys
 from typing import Annotated, Any
 
 import typer
+from pegboard.terminal import plain, visible
 
 from pegboard_cli import options
-from pegboard_cli.terminal import plain, visible
 
 app = options.new_app(help="Install or uninstall a plugin.", no_args_is_help=True)
 

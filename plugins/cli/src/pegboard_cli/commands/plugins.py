@@ -21,9 +21,10 @@ def plugins(path: options.Path = None, json: options.Json = False, debug: option
 
 
 async def _plugins(path: str | None, *, json: bool) -> int:
+    from pegboard.terminal import visible
+
     from pegboard_cli.plugin_list import Installed, plugin_lines
     from pegboard_cli.styles import Styles, columns, takes_colour
-    from pegboard_cli.terminal import visible
 
     installed = Installed(path)
     if installed.broken:

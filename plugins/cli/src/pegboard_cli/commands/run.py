@@ -6,9 +6,9 @@ import shlex
 from typing import Annotated
 
 import typer
+from pegboard.terminal import plain
 
 from pegboard_cli import options
-from pegboard_cli.terminal import plain
 
 app = options.new_app()
 

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from pegboard.terminal import visible
 
 from pegboard_cli import options, pruning
-from pegboard_cli.terminal import visible
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from pegboard.terminal import plain
 
 from pegboard_cli import options
-from pegboard_cli.terminal import plain
 
 app = options.new_app()
 

@@ -6,9 +6,9 @@ import sys
 from typing import Annotated
 
 import typer
+from pegboard.terminal import plain
 
 from pegboard_cli import options
-from pegboard_cli.terminal import plain
 
 app = options.new_app()
 
@@ -34,11 +34,11 @@ async def _tools(
     name: str | None, path: str | None, without_guard: list[str], *, cost: bool, all_: bool, json: bool
 ) -> int:
     from pegboard.board import Board
+    from pegboard.terminal import visible
 
     from pegboard_cli.describing import tool_page
     from pegboard_cli.listing import list_tools, only, tool_lines
     from pegboard_cli.styles import Styles, columns, takes_colour
-    from pegboard_cli.terminal import visible
 
     board = Board.build(path, without_guard=without_guard)
     try:

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pegboard.terminal import plain, visible
 
 from pegboard_cli import options
-from pegboard_cli.terminal import plain, visible
 
 if TYPE_CHECKING:
     from pegboard_cli.trusting import Shown

@@ -7,9 +7,9 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pegboard.terminal import plain, spelled, visible
 
 from pegboard_cli import options
-from pegboard_cli.terminal import plain, spelled, visible
 
 if TYPE_CHECKING:
     from pathlib import Path

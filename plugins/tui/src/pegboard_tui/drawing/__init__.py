@@ -1,0 +1,5 @@
+"""From blocks to lines of cells: everything that comes from a model, a tool or a file is made safe here.
+
+`lines(block, look)` draws one block, `rows(item, look)` a whole item of the transcript. Nothing here is a widget, knows the
+loop or keeps anything, so the same block under the same look is always the same lines.
+"""
