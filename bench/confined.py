@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,8 +58,7 @@ class Told(NamedTuple):
 @contextmanager
 def project(setup: str | None) -> Iterator[Path]:
     """A small project outside of /tmp, which would begin empty in the sandbox."""
-    scratch = tempfile.mkdtemp(prefix=".sandboxed-", dir=ROOT)
-    try:
+    with tempfile.TemporaryDirectory(prefix=".sandboxed-", dir=ROOT, ignore_cleanup_errors=True) as scratch:
         root = Path(scratch, "shop")
         for name, text in FILES.items():
             path = root / name
@@ -71,8 +69,6 @@ def project(setup: str | None) -> Iterator[Path]:
         if setup:
             subprocess.run(["bash", "-c", setup], cwd=root, check=True, capture_output=True)
         yield root
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 async def tried(row: dict[str, str], sandbox: Sandbox) -> Told:

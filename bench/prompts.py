@@ -112,9 +112,9 @@ def replay(root: Path, settings: dict[str, Any], *, confined: bool = False) -> P
         road = board.road(session)
         if confined:  # whatever this machine has: nothing is run here
             road.policy = policy_of(board.loaded, mode=board.mode, confined=True)
-        asked, refused, unsafe = 0, 0, []
+        asked, refused, unsafe, made = 0, 0, [], calls()
         try:
-            for number, one in enumerate(calls()):
+            for number, one in enumerate(made):
                 call = Call(id=f"c{number}", name=one["tool"], arguments=one["arguments"])
                 record = await road.travel(call, Lane(), until="decide")
                 decision = record.decision
@@ -128,7 +128,7 @@ def replay(root: Path, settings: dict[str, Any], *, confined: bool = False) -> P
             road.runner.close()
             session.close()
             await board.close()
-        return Prompts(asked / 3, refused / 3, unsafe)
+        return Prompts(100 * asked / len(made), 100 * refused / len(made), unsafe)
 
     return asyncio.run(run())
 

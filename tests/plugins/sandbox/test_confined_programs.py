@@ -17,7 +17,7 @@ from pegboard.kit import process
 from pegboard.kit.launch import Launch
 from pegboard.kit.process import Started
 from pegboard_sandbox import Sandbox, Settings
-from pegboard_sandbox.sandbox import reason
+from pegboard_sandbox.stops import reason
 from sandboxed import SECRET, Place, repository
 
 

@@ -25,6 +25,7 @@ _ALONE = (
 )
 _NESTED = "--disable-userns"
 _NO_NETWORK = "--unshare-net"
+_WHOLE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _BARE = ("/tmp", "/var/tmp", "/run", "/dev/shm")
 """Folders that begin empty: sockets of services, files of others."""
 _SHOWN = ("/run/current-system", "/run/opengl-driver", "/run/booted-system")
@@ -34,8 +35,7 @@ _TRY_SECONDS = 5.0
 def command(plan: Plan, scratch: Scratch, argv: Sequence[str], *, cwd: str, network: bool, writes: bool) -> list[str]:
     """The command line that runs `argv` under a plan. writes: the workspace and the private tmp are writable."""
     made = [program() or "bwrap", *_isolation(), *([] if network else [_NO_NETWORK])]
-    made += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    made += [*_private(scratch), *_resolver(network)]
+    made += [*_WHOLE, *_private(scratch), *_resolver(network)]
     if not writes:
         plan.read_only |= plan.writable
         plan.writable.clear()
@@ -125,19 +125,7 @@ def _isolation() -> tuple[str, ...]:
 @cache
 def _tried(*options: str) -> str | None:
     """What it said where the isolation cannot be had; None where it can."""
-    made = [
-        program() or "bwrap",
-        *_ALONE,
-        *options,
-        _NO_NETWORK,
-        "--ro-bind",
-        "/",
-        "/",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-    ]
+    made = [program() or "bwrap", *_ALONE, *options, _NO_NETWORK, *_WHOLE]
     try:
         done = subprocess.run(
             [*made, "--tmpfs", "/tmp", "--", "/bin/sh", "-c", ":"],

@@ -1,7 +1,7 @@
 """Paths that settings of git name: folders of hooks, files of attributes, further files of settings.
 
-The files are read as git reads them, save that what is included under a condition counts as if it held. What was read is
-kept for as long as no file of it changes.
+The files are read as git reads them, save that what is included under a condition counts as if it held. What was read of a
+file is kept for as long as it does not change.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from functools import lru_cache
 from typing import NamedTuple
 
 _LONGEST, _DEEPEST = 256 * 1024, 5
@@ -26,10 +27,6 @@ class Named(NamedTuple):
     kind: str
     included: bool
     source: str
-
-
-_Seen = tuple[int, int, int] | None
-_kept: dict[str, tuple[_Seen, tuple[Named, ...]]] = {}
 
 
 def named_in(file: str, depth: int = 0) -> list[Named]:
@@ -54,13 +51,12 @@ def _named(file: str) -> tuple[Named, ...]:
         stat = os.stat(file)
     except (OSError, ValueError):
         return ()
-    seen = (stat.st_mtime_ns, stat.st_ino, stat.st_size)
-    if file not in _kept or _kept[file][0] != seen:
-        _kept[file] = (seen, tuple(_read(file)))
-    return _kept[file][1]
+    return _read(file, (stat.st_mtime_ns, stat.st_ino, stat.st_size))
 
 
-def _read(file: str) -> list[Named]:
+@lru_cache(maxsize=256)
+def _read(file: str, seen: tuple[int, int, int]) -> tuple[Named, ...]:
+    """seen: what tells this state of the file from others."""
     text, found, section = "", [], ""
     with suppress(OSError), open(file, encoding="utf-8", errors="surrogateescape") as opened:
         text = opened.read(_LONGEST).removeprefix("\ufeff")
@@ -77,4 +73,4 @@ def _read(file: str) -> list[Named]:
             at = text.find("\n", at) % (len(text) + 1)
         else:
             at += 1
-    return found
+    return tuple(found)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pegboard.policy.shell.protected_names import SECRET_FILES, SECRET_FOLDERS, SECRET_SUFFIXES, SHARED
+
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -48,22 +50,24 @@ SYSTEM_SECRETS = _words("""
     /etc/krb5.keytab /var/lib/docker /var/spool/cron
 """)
 
-_BLANK = _words(".npmrc .pypirc .yarnrc .yarnrc.yml .hgrc pip.conf gradle.properties .bundle/config")
-
-_SUFFIXES = _words(".pem .key .p8 .p12 .pfx .ppk .jks .keystore .kdbx")
-_NAMES = frozenset(
-    _words("""
-        .netrc _netrc .pgpass .my.cnf .mylogin.cnf .htpasswd .boto .s3cfg .vault-token .git-credentials .npmrc .pypirc
-        .yarnrc.yml .dockercfg .envrc application_default_credentials.json credentials.tfrc.json
-        .ssh .aws .gnupg .kube .azure .gcloud .password-store
-    """)
+_BLANK = tuple(
+    f"/{end}" for end in _words(".npmrc .pypirc .yarnrc .yarnrc.yml .hgrc pip.conf gradle.properties .bundle/config")
 )
-_PATHS = _words("""
-    .config/git/credentials .config/gh/hosts.yml .config/gcloud .config/containers/auth.json .docker/config.json
-    .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml huggingface/token huggingface/stored_tokens
-""")
+
+_LISTED = (
+    *SECRET_FILES,
+    *SECRET_FOLDERS,
+    *_words("""
+        .yarnrc.yml .envrc credentials.tfrc.json .aws .kube .gcloud .config/containers/auth.json
+        huggingface/token huggingface/stored_tokens
+    """),
+)
+"""What the guard calls a secret, and what is one besides."""
+_NAMES = frozenset(path for path in _LISTED if "/" not in path)
+_PATHS = tuple(f"/{path}" for path in _LISTED if "/" in path)
 _LAST = frozenset(path.rpartition("/")[2] for path in _PATHS)
-_SHARED = _words(".example .sample .template .tpl .dist")
+_SUFFIXES = tuple(f".{suffix}" for suffix in SECRET_SUFFIXES)
+_SHARED = tuple(f".{ending}" for ending in SHARED)
 _SSH_KEY = re.compile(
     r"id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:[-_][^.]*)?(?:\.(?:bak|old|orig))?|ssh_host_.+_key", re.DOTALL
 )
@@ -78,9 +82,9 @@ def is_secret(path: str) -> bool:
         return not name.endswith(_SHARED)
     if name in _NAMES or name.endswith(_SUFFIXES) or _SSH_KEY.fullmatch(name):
         return True
-    return name in _LAST and f"/{path}".endswith(tuple(f"/{end}" for end in _PATHS))
+    return name in _LAST and f"/{path}".endswith(_PATHS)
 
 
 def is_blank(path: str) -> bool:
     """Whether programs that read it give up when they may not: they find it empty."""
-    return f"/{path}".endswith(tuple(f"/{end}" for end in _BLANK))
+    return f"/{path}".endswith(_BLANK)

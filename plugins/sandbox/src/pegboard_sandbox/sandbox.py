@@ -42,7 +42,6 @@ class Sandbox:
         self.settings = settings
         self._scan = Scanner()
         self._scratch: Scratch | None = None
-        self._scratch_root = ""
 
     def missing(self) -> str | None:
         """Why programs cannot be confined here; None where they can."""
@@ -86,8 +85,9 @@ class Sandbox:
     def plan(self, root: str, launch: Launch, *, writes: bool) -> Plan:
         """What is writable, read-only and hidden for a program of this workspace."""
         settings, plan = self.settings, Plan()
-        home, *others = homes() or [root]
-        for one in (home, *others):
+        people = homes() or [root]
+        home = people[0]
+        for one in people:
             home_secrets(plan, one, launch.hidden)
             own_starts(plan, root, one)
         for path in settings.hide:
@@ -106,7 +106,7 @@ class Sandbox:
         for path in found.own:
             plan.pin(root, path)
             _keep(plan, path)
-        person = [named for one in (home, *others) for named in gitconfig.of_person(one)]
+        person = [named for one in people for named in gitconfig.of_person(one)]
         for path in found.repositories:
             gitdirs.protect(plan, root, path, person)
         for top in dict.fromkeys([root, *map(os.path.dirname, found.repositories), *found.bare]):
@@ -119,7 +119,7 @@ class Sandbox:
                 elif name == ".envrc" and os.path.isdir(path):
                     _keep(plan, path)
         if not writes:
-            plan.read_only |= plan.stand_ins.keys() & {path for path in plan.stand_ins if os.path.exists(path)}
+            plan.read_only |= set(filter(os.path.exists, plan.stand_ins))
             plan.stand_ins.clear()
         plan.settle(expanded(path, home, root) for path in settings.show)
         return plan

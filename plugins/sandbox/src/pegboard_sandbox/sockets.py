@@ -1,13 +1,15 @@
-"""Sockets that have a path, of programs outside the sandbox. Another network of its own does not shut them off, and a mount
-that is read-only does not either: each that is there is covered."""
+"""Sockets that have a path, of programs outside the sandbox. A network of its own does not shut them off, and a mount that
+is read-only does not either: each that the system can name is covered. It cannot name one that was bound by a relative path,
+or moved since."""
 
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 
 _LISTENS = "00010000"
 """The flag of a socket that takes connections (net/unix: __SO_ACCEPTCON)."""
-_MOST = 200
 
 
 def listening(table: str = "/proc/net/unix") -> list[str]:
@@ -18,4 +20,11 @@ def listening(table: str = "/proc/net/unix") -> list[str]:
     except OSError:
         return []
     named = {row[7] for row in rows if len(row) == 8 and row[3] == _LISTENS and row[7].startswith("/")}
-    return sorted(path for path in named if os.path.exists(path))[:_MOST]
+    return sorted(filter(_is_socket, named))
+
+
+def _is_socket(path: str) -> bool:
+    """Whether one is there still. What else has come to lie there, or does in another view of the file system, is none."""
+    with suppress(OSError, ValueError):
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    return False
