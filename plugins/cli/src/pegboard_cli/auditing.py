@@ -12,6 +12,7 @@ from pegboard.calls import BlockName, Decision, OutcomeName, Source, Touch, Why
 from pegboard.events import ApprovalAnswered, ApprovalAsked, CallAsked, CallFinished, CallStarted
 from pegboard.terminal import visible
 
+from pegboard_cli.places import place_of
 from pegboard_cli.render import table_lines
 
 if TYPE_CHECKING:
@@ -180,13 +181,7 @@ def _row(call: AuditedCall) -> list[str]:
 
 def _decided(decision: Decision) -> str:
     sandbox = ", in the sandbox" if decision.sandbox else ""
-    return f"{decision.action}{sandbox}: {decision.rule} ({decision.layer}{_where(decision.source)})"
-
-
-def _where(source: Source | None) -> str:
-    if source is None:
-        return ""
-    return f", {source.file}" + (f":{source.line}" if source.line is not None else "")
+    return f"{decision.action}{sandbox}: {decision.rule} ({decision.layer}{place_of(decision.source, ', ')})"
 
 
 def _details(call: AuditedCall) -> Iterator[str]:
@@ -200,7 +195,7 @@ def _details(call: AuditedCall) -> Iterator[str]:
         yield said + (f": {question.reason}" if question.reason else "")
         for one in question.remember:
             how = SCOPES.get(question.scope or "session", question.scope)
-            yield f"remembered {how}: {one}" + (f" ({_where(question.source)[2:]})" if question.source else "")
+            yield f"remembered {how}: {one}" + (f" ({place_of(question.source)})" if question.source else "")
         if question.edited is not None:
             yield f"edited: {msgspec.json.encode(question.edited).decode()}"
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pegboard_cli.places import place_of
 from pegboard_cli.versions import program_version
 
 if TYPE_CHECKING:
@@ -52,5 +53,4 @@ def _wanting(installed: Installed) -> Iterator[str]:
 
     for rule in rules_of(installed.loaded, mode=mode_of(installed.loaded)):
         if rule.wants_sandbox:
-            source = rule.source
-            yield rule.name + (f" ({source.file}:{source.line})" if source is not None else "")
+            yield rule.name + (f" ({place_of(rule.source)})" if rule.source is not None else "")

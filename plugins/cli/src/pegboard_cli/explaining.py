@@ -18,6 +18,7 @@ from pegboard_cli.app import OK, USAGE
 from pegboard_cli.arguments import BadWord, read_stdin
 from pegboard_cli.call import of_words
 from pegboard_cli.front import Wishes, built
+from pegboard_cli.places import place_of
 from pegboard_cli.styles import Styles, takes_colour
 
 if TYPE_CHECKING:
@@ -125,9 +126,7 @@ def _because(rule: str, why: str | None) -> str:
 
 
 def _from(layer: Layer, source: Source | None) -> str:
-    if source is None:
-        return f" ({layer})"
-    return f" ({layer}, {source.file}" + (f":{source.line})" if source.line else ")")
+    return f" ({layer}{place_of(source, ', ')})"
 
 
 def _lines_of(file: str) -> list[tuple[int, str]]:

@@ -42,6 +42,14 @@ def seconds(value: float | None) -> float | None:
 
 
 Path = Annotated[str | None, typer.Option("--path", metavar="FOLDER", help="The workspace root.")]
+ToolName = Annotated[str, typer.Argument(metavar="NAME", help="The tool: its name, SET:NAME, or an alias.")]
+Words = Annotated[
+    list[str] | None, typer.Argument(metavar="[K=V]...", help="Arguments: k=text, k:=JSON, k=@file (@- is stdin).")
+]
+Args = Annotated[
+    str | None,
+    typer.Option("--args", metavar="JSON", help="All arguments as one JSON object; - reads it from stdin."),
+]
 Yes = Annotated[bool, typer.Option("--yes", "--yolo", help="Answer every question for permission with yes.")]
 No = Annotated[bool, typer.Option("--no", help="Answer every question for permission with no.")]
 Json = Annotated[
@@ -128,6 +136,20 @@ def one_answer(*, yes: bool, no: bool) -> None:
     """Refuse `--yes` together with `--no`."""
     if yes and no:
         raise typer.BadParameter("--yes and --no exclude each other")
+
+
+def call_arguments(words: list[str] | None, args: str | None) -> dict[str, Any]:
+    """The arguments of a call as they were given: `k=v` words, or one JSON object.
+
+    Raises:
+        typer.BadParameter: they cannot be read.
+    """
+    from pegboard_cli.arguments import BadWord, read_arguments
+
+    try:
+        return read_arguments(words or [], args)
+    except BadWord as error:
+        raise typer.BadParameter(str(error), param_hint="K=V") from None
 
 
 def text_or_stdin(prompt: str) -> str:

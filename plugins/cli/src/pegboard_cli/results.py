@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pegboard.terminal import command_output, spelled, visible
 from pegboard.touches import kinds_in
 
+from pegboard_cli.places import place_of
+
 if TYPE_CHECKING:
     from pegboard.calls import BlockName
     from pegboard.events import ApprovalAnswered, CallFinished, Usage
@@ -57,9 +59,10 @@ def kept_line(event: ApprovalAnswered) -> str:
     source = event.source
     if not event.granted or source is None or not event.remember:
         return ""
-    place = f"{source.file}:{source.line}" if source.line is not None else source.file
     how = "in this project" if event.scope == "project" else "in every project"
-    return visible(f"  kept {how}: {'; '.join(event.remember)} ({place}). To take it back, delete that rule there.")
+    return visible(
+        f"  kept {how}: {'; '.join(event.remember)} ({place_of(source)}). To take it back, delete that rule there."
+    )
 
 
 def usage_line(usage: Usage) -> str:

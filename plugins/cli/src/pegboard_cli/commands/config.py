@@ -99,9 +99,9 @@ def _lines(found: dict[str, Shown], *, origin: bool) -> list[str]:
 
 
 def _where(one: Shown) -> str:
-    if one.source is None:
-        return one.layer
-    return f"{one.layer}, {one.source.file}" + (f":{one.source.line}" if one.source.line else "")
+    from pegboard_cli.places import place_of
+
+    return f"{one.layer}{place_of(one.source, ', ')}"
 
 
 def _literal(value: Any) -> str:

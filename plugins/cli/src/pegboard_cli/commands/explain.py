@@ -14,14 +14,9 @@ app = options.new_app()
 
 @app.command()
 def explain(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The tool: its name, SET:NAME, or an alias.")],
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="[K=V]...", help="Arguments: k=text, k:=JSON, k=@file (@- is stdin).")
-    ] = None,
-    args: Annotated[
-        str | None,
-        typer.Option("--args", metavar="JSON", help="All arguments as one JSON object; - reads it from stdin."),
-    ] = None,
+    name: options.ToolName,
+    words: options.Words = None,
+    args: options.Args = None,
     file: Annotated[
         str | None,
         typer.Option("--file", metavar="FILE", help="Explain each line of this file, such as a command; - is stdin."),
@@ -37,12 +32,7 @@ def explain(
 
     Nobody is asked, and nothing is run or logged.
     """
-    from pegboard_cli.arguments import BadWord, read_arguments
-
-    try:
-        arguments = read_arguments(words or [], args)
-    except BadWord as error:
-        raise typer.BadParameter(str(error), param_hint="K=V") from None
+    arguments = options.call_arguments(words, args)
     from pegboard_cli.explaining import explain_call
     from pegboard_cli.front import Wishes
 

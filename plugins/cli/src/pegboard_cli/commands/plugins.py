@@ -23,7 +23,8 @@ def plugins(path: options.Path = None, json: options.Json = False, debug: option
 async def _plugins(path: str | None, *, json: bool) -> int:
     from pegboard.terminal import visible
 
-    from pegboard_cli.plugin_list import Installed, plugin_lines
+    from pegboard_cli.plugin_lines import plugin_lines
+    from pegboard_cli.plugin_list import Installed
     from pegboard_cli.styles import Styles, columns, takes_colour
 
     installed = Installed(path)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
 from pegboard.terminal import plain
 
 from pegboard_cli import options
@@ -14,14 +11,9 @@ app = options.new_app()
 
 @app.command()
 def tool(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The tool: its name, SET:NAME, or an alias.")],
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="[K=V]...", help="Arguments: k=text, k:=JSON, k=@file (@- is stdin).")
-    ] = None,
-    args: Annotated[
-        str | None,
-        typer.Option("--args", metavar="JSON", help="All arguments as one JSON object; - reads it from stdin."),
-    ] = None,
+    name: options.ToolName,
+    words: options.Words = None,
+    args: options.Args = None,
     session: options.Session = None,
     path: options.Path = None,
     yes: options.Yes = False,
@@ -37,12 +29,7 @@ def tool(
     A key that is repeated makes a list. `pegboard tools` lists the tools, `pegboard tools NAME` shows one's parameters.
     """
     options.one_answer(yes=yes, no=no)
-    from pegboard_cli.arguments import BadWord, read_arguments
-
-    try:
-        arguments = read_arguments(words or [], args)
-    except BadWord as error:
-        raise typer.BadParameter(str(error), param_hint="K=V") from None
+    arguments = options.call_arguments(words, args)
     from pegboard_cli.call import call_tool
     from pegboard_cli.front import Wishes
 

@@ -79,9 +79,8 @@ async def _revoke(path: str | None, *, json: bool) -> int:
     from pegboard.config.places import find_root, state_folder
     from pegboard.config.trust import revoke
 
-    gone = path is not None and not os.path.isdir(
-        path
-    )  # trust in a folder that is not there any more can be taken back
+    # Trust in a folder that is not there any more can be taken back.
+    gone = path is not None and not os.path.isdir(path)
     root = os.path.realpath(str(path) if gone else find_root(path)[0])
     was = revoke(root, state_folder(os.environ))
     if json:
