@@ -19,10 +19,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14 p
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup plugin demo test check lint types imports sizes format docs bench record dist pins clean distclean
+.PHONY: help setup plugin demo demo-tui test check lint types imports sizes format docs bench record dist pins clean distclean
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP)  ## everything editable in .venv: .venv/bin/pegboard runs
 
@@ -53,6 +53,9 @@ override REQUEST := $(value REQUEST)
 export REQUEST
 demo: $(STAMP)  ## a whole turn without a key or a network; REQUEST="where is TODO used" asks something else
 	@$(BIN)/python scripts/demo.py
+
+demo-tui: $(STAMP)  ## the app, on this repository, without a key or a network
+	@$(BIN)/python scripts/demo_tui.py
 
 test: $(STAMP)  ## every test, on up to four processes
 	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup $(ARGS)

@@ -38,12 +38,14 @@ class ScriptedPort:
         while (event := await queue.get()) is not None:
             yield event
 
-    def emit(self, *events: AnyEvent) -> None:
-        """Let these happen; durable ones are numbered."""
+    def emit(self, *events: AnyEvent, elsewhere: bool = False) -> None:
+        """Let these happen; durable ones are numbered. Their turns count as begun here, or by another process."""
         for event in events:
             if not isinstance(event, EPHEMERAL) and event.seq is None:
                 self._seq += 1
                 event = msgspec.structs.replace(event, seq=self._seq)
+            if event.turn is not None and not elsewhere:
+                self.turn = event.turn
             if event.seq is not None:
                 self._log.append(event)
             for queue in self._viewers:
@@ -56,7 +58,9 @@ class ScriptedPort:
 
 
 class ScriptedConversation:
-    """A `port.Conversation` over a `ScriptedPort`. What it shows is what a test puts into its attributes."""
+    """A `port.Conversation` over a `ScriptedPort`. What it shows is what a test puts into its attributes.
+
+    last: the number of the event before it was opened. elsewhere: ids of questions that another process asked."""
 
     def __init__(self, id: str = "s-1") -> None:
         self.port = ScriptedPort()
@@ -71,6 +75,13 @@ class ScriptedConversation:
         self.drawn: list[AnyBlock] = []
         self.echo = True
         self.closed = False
+        self.last = 0
+        self.unasked = ""
+        self.job_list: list[port.Job] = []
+        self.elsewhere: set[str] = set()
+
+    def awaits(self, id: str) -> bool:
+        return id not in self.elsewhere
 
     def describe(self, asked: CallAsked, arguments: Any = None) -> port.Described:
         verb, _, subject = asked.summary.partition(" ")
@@ -88,6 +99,9 @@ class ScriptedConversation:
 
     def costs(self) -> list[port.Cost]:
         return list(self.cost_list)
+
+    def jobs(self) -> list[port.Job]:
+        return list(self.job_list)
 
     async def command(self, name: str, rest: str) -> list[AnyBlock]:
         self.asked_commands.append((name, rest))
