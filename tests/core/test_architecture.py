@@ -160,6 +160,7 @@ BROAD = {"Exception", "BaseException", "SystemExit", ""}
 PLACES = {
     "activity.py": "tools",
     "arguments.py": "tools",
+    "conversation.py": "plugins",
     "desk.py": "plugins",
     "guards.py": "plugins",
     "launchers.py": "plugins",

@@ -11,7 +11,7 @@ import pytest
 from pegboard import port
 from pegboard.calls import Answer, Call, Decision, Source
 from pegboard.config.remembering import Home
-from pegboard.desk import Desk
+from pegboard.desk import Desk, Question
 from pegboard.errors import ToolError
 from pegboard.events import ApprovalAnswered, ApprovalAsked, QuestionAnswered, QuestionAsked
 from pegboard.hooks import Asked
@@ -230,7 +230,7 @@ async def test_ids_do_not_repeat() -> None:
 async def test_a_question_is_answered_by_its_id_or_dismissed() -> None:
     for text in ("blue", None):
         made = desk("person")
-        waiting = asyncio.create_task(made.question("c1", "Which?", ["red", "blue"], turn=1, lane="root"))
+        waiting = asyncio.create_task(made.question("c1", Question(text="Which?", options=["red", "blue"]), turn=1, lane="root"))
         await asyncio.sleep(0)
         (asked,) = logged(made)
         assert isinstance(asked, QuestionAsked)
@@ -245,7 +245,7 @@ async def test_a_question_is_answered_by_its_id_or_dismissed() -> None:
 async def test_without_a_person_a_question_has_no_one_to_answer(answers: str) -> None:
     made = desk(answers)
     with pytest.raises(ToolError, match="ask has no one to answer"):
-        await made.question("c1", "Which?", [], turn=1, lane="root")
+        await made.question("c1", Question(text="Which?"), turn=1, lane="root")
     assert logged(made) == []
 
 

@@ -279,7 +279,7 @@ SHAPES = {
     "approval_answered": "id granted by reason remember scope source arguments",
     "history_trimmed": "calls",
     "undone": "id undoes call tool files redone error already",
-    "question_asked": "lane id call question options",
+    "question_asked": "lane id call question options details free",
     "question_answered": "id answer",
     "call_started": "lane id touches decision",
     "call_output": "id stream text",

@@ -30,7 +30,7 @@ DIFF = Diff(
     added=3,
     removed=2,
     text="""\
-@@ -12,7 +12,8 @@
+@@ -12,6 +12,7 @@
  class Cart:
      def total(self) -> Decimal:
 -        prices = [line.price for line in self.lines]
@@ -38,7 +38,6 @@ DIFF = Diff(
 +        prices = [line.price * line.count for line in self.lines]
 +        total = sum(prices, Decimal(0))
 +        return total.quantize(CENT)
- 
      def add(self, line: Line) -> None:
          self.lines.append(line)
 """,

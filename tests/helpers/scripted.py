@@ -113,6 +113,9 @@ class ScriptedConversation:
     def typed(self, line: str) -> port.Typed | None:
         return port.Typed(tool="bash", arguments={"command": line[1:].strip()}) if line.startswith("!") else None
 
+    def pattern_problem(self, pattern: str, command: str) -> str | None:
+        return None if command.startswith(pattern) else f"it is not how this command begins: {command}"
+
     async def close(self) -> None:
         self.closed = True
         self.port.end()

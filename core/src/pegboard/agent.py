@@ -6,7 +6,7 @@ It names no tool, no provider and no front end.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from pegboard import events, port
@@ -23,6 +23,8 @@ from pegboard.session import Session, SessionBusy
 from pegboard.turn import Turn
 
 if TYPE_CHECKING:
+    from pegboard.explaining import Explained
+    from pegboard.kit.jobs import Job
     from pegboard.undoing import Undoing
 
 
@@ -139,9 +141,34 @@ class Agent:
         return self._loop.fitting.context
 
     @property
+    def unasked(self) -> str:
+        """What lets calls run that a person may want to be asked about: `--yes`, or the mode that is on; "": nothing."""
+        if self._road.desk.answers == "--yes":
+            return "--yes"
+        return self.mode.name if self.mode is not None and self.mode.loosens else ""
+
+    def jobs(self) -> list[Job]:
+        """The session's programs in the background, oldest first. It reads files."""
+        return self._road.runner.background()
+
+    def awaits(self, id: str) -> bool:
+        """Whether a question that was asked here waits for its answer."""
+        return self._road.desk.awaits(id)
+
+    @property
     def policy(self) -> Policy:
         """What decides here: that of the mode that is on."""
         return self._road.policy
+
+    async def explain(self, name: str, arguments: Mapping[str, Any]) -> Explained:
+        """What a call of the model's would get here and now. Nobody is asked, nothing is logged or run.
+
+        Raises:
+            Unexplained: it would not come to a decision; says why.
+        """
+        from pegboard.explaining import explained  # seldom needed
+
+        return await explained(self._road, Call(id="", name=name, arguments=dict(arguments), caller="model"))
 
     async def events(self, since: int = 0) -> AsyncIterator[AnyEvent]:
         """Durable events after `since`, then all that follows."""
@@ -158,6 +185,11 @@ class Agent:
             if self._turn.cancelled() and not (waiting and waiting.cancelling()):
                 return TurnEnded(status="interrupted", text="", usage={})  # it was interrupted before it had begun
             raise
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs, or is about to."""
+        return self._turn is not None and not self._turn.done()
 
     @property
     def running(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from pegboard import plugins
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import find_root
-from pegboard.entries import Entry, set_names
+from pegboard.entries import Entry, set_names, table_names
 from pegboard.guards import Guards, GuardSeat
 from pegboard.plugins.claims import address
 from pegboard.policy.taken import taken
@@ -69,7 +69,7 @@ def assemble(
         PluginError: an installed guard does not load, and it is not named in `without_guard`.
     """
     found, notes = find_root(root)
-    names = frozenset(entry.name for entry in entries)
+    names = table_names(entries)
     loaded = load(
         user_file=user_file,
         root=found,
@@ -148,7 +148,7 @@ def _project_plugins(loaded: Loaded, entries: Sequence[Entry], plugged: plugins.
     plugged.plugins += found.plugins
     plugged.failures += found.failures
     plugged.notes += found.notes
-    return [entry_of(file) for file in files if file.name not in {entry.name for entry in entries}]
+    return [entry_of(file) for file in files if file.name not in table_names(entries)]
 
 
 def _guards(plugged: plugins.Loaded, loaded: Loaded) -> Guards:

@@ -150,7 +150,8 @@ class Board:
         return [info.name for info in self.registry.sets.values() if info.loaded]
 
     def session(self, id: str | None = None, *, in_memory: bool = False) -> Session:
-        """Open a session, making it if it is missing; None: a fresh one.
+        """Open a session, making it if it is missing; None: a fresh one. One that is made here and in which nothing happens
+        leaves nothing behind once it is closed.
 
         Raises:
             SessionElsewhere: it works in another root.
@@ -159,7 +160,7 @@ class Board:
         if in_memory or self.sessions_folder is None:
             return Session(id or "memory", self.root)
         store, named = self.sessions_folder, self._named_root
-        return Session.open(store, id, self.root, self.redactor, state=self.state, named=named)
+        return Session.open(store, id, self.root, self.redactor, state=self.state, named=named, traceless=True)
 
     def offers(self, caller: Caller = "model", *, policy: Policy | None = None) -> list[ToolOffer]:
         """The tools that a caller is told of, in a stable order. policy: of the mode that is on, if it is another's."""

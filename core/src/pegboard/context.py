@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from pegboard.blocks import AnyBlock
     from pegboard.calls import Record, Touch
     from pegboard.config.schema import Config
     from pegboard.kit.jobs import Job, Piece
@@ -128,11 +129,30 @@ class Context(ABC):
         """Change files: `with ctx.commit() as files: files.write(path, data)`."""
 
     @abstractmethod
-    async def ask(self, question: str, options: Sequence[str] = ()) -> str | None:
+    def panel(self, id: str, title: str, blocks: Sequence[AnyBlock]) -> None:
+        """Show something beside the conversation from here on, in front ends that have room for it: what there is to do, how
+        far something is. The same `id` again puts it anew; no blocks take it away. It is the tool's own plugin's: others may
+        use the same id. Quick, and the same in all kinds of tools; in a preview it does nothing.
+
+        id: `[a-z][a-z0-9-]*`, at most 64 letters. title: a line, cut at 80 characters. Blocks of more than 64 KiB are not
+        shown, and a note in their place says so.
+
+        Raises:
+            ValueError: the id is none.
+            TypeError: a block is none.
+        """
+
+    @abstractmethod
+    async def ask(
+        self, question: str, options: Sequence[str] = (), *, details: Sequence[str] = (), free: bool = True
+    ) -> str | None:
         """Ask the person. None: dismissed.
+
+        details: what each option means, in their order. free: whether another text than an option may be answered.
 
         Raises:
             ToolError: there is no one to answer.
+            ValueError: more details than options; or not free, and no options.
         """
 
     @abstractmethod
@@ -165,7 +185,9 @@ class Context(ABC):
 class SyncContext(Context):
     """`Context` as a `def` tool sees it, for type checkers: `ask`, `call` and `run` block and return their values."""
 
-    def ask(self, question: str, options: Sequence[str] = ()) -> str | None:  # type: ignore[override]
+    def ask(  # type: ignore[override]
+        self, question: str, options: Sequence[str] = (), *, details: Sequence[str] = (), free: bool = True
+    ) -> str | None:
         raise NotImplementedError
 
     def call(self, name: str, /, **arguments: Any) -> Record:  # type: ignore[override]

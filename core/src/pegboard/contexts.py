@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ import msgspec
 from pegboard.calls import Call, Record
 from pegboard.commit import EditCommit, here
 from pegboard.context import Commit, Context, State
+from pegboard.desk import Question
 from pegboard.errors import Interrupted
 from pegboard.keeping import SessionSeen, SessionState, ThreadSeen, ThreadState
 from pegboard.kit import held, process
@@ -26,6 +28,7 @@ from pegboard.kit.ran import Moved
 from pegboard.kit.workspace import Workspace
 
 if TYPE_CHECKING:
+    from pegboard.blocks import AnyBlock
     from pegboard.grant import Grant
     from pegboard.kit.jobs import Job, Piece
     from pegboard.running import Runner
@@ -66,12 +69,26 @@ class RunContext(Context):
         self._no_preview("change files")
         return EditCommit(self, self._runner, self._grant)
 
-    async def ask(self, question: str, options: Sequence[str] = ()) -> str | None:
+    def panel(self, id: str, title: str, blocks: Sequence[AnyBlock]) -> None:
+        """A panel of the tool's owner."""
+        from pegboard.panels import Panels, panel_name  # few tools have one
+
+        grant, name = self._grant, panel_name(id)
+        if self._preview or not grant.running.check():
+            return
+        if grant.panels is None:
+            grant.panels = Panels(self._runner.session, grant.turn)
+        grant.panels.show(f"{grant.tool.owner}.{name}", title, blocks)
+
+    async def ask(
+        self, question: str, options: Sequence[str] = (), *, details: Sequence[str] = (), free: bool = True
+    ) -> str | None:
         """Ask the person, through the desk."""
         self._free("ask")
         grant = self._grant
         assert grant.lane is not None
-        return await self._runner.desk.question(grant.call.id, question, options, turn=grant.turn, lane=grant.lane.name)
+        asked = Question(text=question, options=list(options), details=list(details), free=free)
+        return await self._runner.desk.question(grant.call.id, asked, turn=grant.turn, lane=grant.lane.name)
 
     async def call(self, name: str, /, **arguments: Any) -> Record:
         """Down the road again, in a lane of its own."""
@@ -262,9 +279,16 @@ class ThreadContext(Context):
         commit.on_loop = self._wait if not self._inline else here
         return commit
 
-    def ask(self, question: str, options: Sequence[str] = ()) -> str | None:  # type: ignore[override]
+    def panel(self, id: str, title: str, blocks: Sequence[AnyBlock]) -> None:
+        """A panel of the tool's owner."""
+        put = partial(self._inner.panel, id, title, list(blocks))
+        return put() if self._inline else self._wait(put)
+
+    def ask(  # type: ignore[override]
+        self, question: str, options: Sequence[str] = (), *, details: Sequence[str] = (), free: bool = True
+    ) -> str | None:
         """Ask the person; blocks."""
-        return self._block(self._inner.ask(question, options))
+        return self._block(self._inner.ask(question, options, details=details, free=free))
 
     def call(self, name: str, /, **arguments: Any) -> Record:  # type: ignore[override]
         """Call another tool; blocks."""

@@ -34,6 +34,23 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     arguments: Mapping[str, Any] | None = None
 
 
+class Question(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a tool asks the person (`ctx.ask`).
+
+    Raises ValueError where more details are given than options, or where nothing could be answered."""
+
+    text: str
+    options: list[str] = []
+    details: list[str] = []
+    free: bool = True
+
+    def __post_init__(self) -> None:
+        if len(self.details) > len(self.options):
+            raise ValueError("a question has more details than options")
+        if not self.free and not self.options:
+            raise ValueError("a question without options is answered freely, or not at all: leave out free=False")
+
+
 class Desk:
     """Asks, and waits for answers. One a front end.
 
@@ -58,6 +75,7 @@ class Desk:
         self._approvers = approvers
         self._home = home
         self._waiting: dict[str, asyncio.Future[port.Answer]] = {}
+        self._bound: dict[str, Question] = {}
         self._count = 0
 
     @property
@@ -153,9 +171,7 @@ class Desk:
         self.remembered.keep(kept, source)
         return scope, source
 
-    async def question(
-        self, call: str, question: str, options: Sequence[str], *, turn: int | None, lane: str
-    ) -> str | None:
+    async def question(self, call: str, question: Question, *, turn: int | None, lane: str) -> str | None:
         """Ask the person something; None: dismissed.
 
         Raises:
@@ -166,23 +182,46 @@ class Desk:
         self._count += 1
         id = f"q{self._count}-{call}"
         self._waiting[id] = asyncio.get_running_loop().create_future()
+        if not question.free:
+            self._bound[id] = question
         try:
             self._session.append(
-                QuestionAsked(turn=turn, lane=lane, id=id, call=call, question=question, options=list(options))
+                QuestionAsked(
+                    turn=turn,
+                    lane=lane,
+                    id=id,
+                    call=call,
+                    question=question.text,
+                    options=question.options,
+                    details=question.details,
+                    free=question.free,
+                )
             )
             reply = await self._waiting[id]
         finally:
             self._waiting.pop(id, None)
+            self._bound.pop(id, None)
         self._session.append(QuestionAnswered(turn=turn, id=id, answer=reply.text))
         return reply.text
 
     def take(self, answer: port.Answer) -> bool:
-        """An answer from the port. Returns whether anyone waited for it."""
+        """An answer from the port. Returns whether anyone waited for it. One that the question does not allow is told of,
+        and the question waits on."""
         waiting = self._waiting.get(answer.id)
         if waiting is None or waiting.done():
             return False
+        bound = self._bound.get(answer.id)
+        if bound is not None and answer.text is not None and answer.text not in bound.options:
+            text = f"that is none of the answers to choose from: {', '.join(bound.options)}. The question still waits"
+            self._session.emit(Note(level="warning", text=text))
+            return False
         waiting.set_result(answer)
         return True
+
+    def awaits(self, id: str) -> bool:
+        """Whether a question waits for the person's answer."""
+        waiting = self._waiting.get(id)
+        return waiting is not None and not waiting.done()
 
     async def _answer(self, id: str, asked: Asked) -> tuple[Answer, port.Answer | None]:
         """The answer, and, where it was a person's, all that they said."""

@@ -143,13 +143,16 @@ class ApprovalAnswered(Event, frozen=True, kw_only=True, gc=False):
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True, gc=False):
-    """A tool asks the person something (`ctx.ask`)."""
+    """A tool asks the person something (`ctx.ask`). `details`: what each option means, in the order of `options`, "" where
+    there is nothing to say; empty: of none. `free`: another text than an option may be answered."""
 
     lane: str
     id: str
     call: str
     question: str
     options: list[str] = []
+    details: list[str] = []
+    free: bool = True
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True, gc=False):
@@ -235,12 +238,14 @@ class Note(Event, frozen=True, kw_only=True, gc=False):
 
 
 class Usage(Event, frozen=True, kw_only=True, gc=False):
-    """What the model's replies of a turn took, in tokens; `cost` in US dollars where the provider says."""
+    """What the model's replies of a turn took, in tokens; `cost` in US dollars where the provider says. `context`: what its
+    last request and the reply to it came to, counted or (where the provider does not) estimated; 0: there was none."""
 
     input: int
     output: int
     cached: int = 0
     cost: float | None = None
+    context: int = 0
 
 
 class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
@@ -269,7 +274,8 @@ class StateChanged(Event, frozen=True, kw_only=True, gc=False):
 
 
 class PanelChanged(Event, frozen=True, kw_only=True, gc=False):
-    """A side panel's content. Ephemeral state of front ends is not kept here."""
+    """A panel of this id looks like this from here on (`ctx.panel`); without blocks it is gone. `id`: OWNER.NAME, so that no
+    plugin's panel stands in the place of another's. What comes too often is ephemeral; the last of a call is not."""
 
     id: str
     title: str

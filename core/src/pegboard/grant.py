@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,6 +18,9 @@ from pegboard.kit.output import Sink, Spool
 from pegboard.lane import Lane, Running
 from pegboard.outcome import Effects
 from pegboard.tooling import Tool
+
+if TYPE_CHECKING:
+    from pegboard.panels import Panels
 
 Again = Callable[..., Awaitable[Record]]
 
@@ -51,6 +54,7 @@ class Grant(msgspec.Struct, kw_only=True, gc=False):
     sink: Sink | None = None
     spooling: Callable[[], Spool | None] | None = None
     waits: Future[Any] | None = None  # what its thread waits for on the loop
+    panels: Panels | None = None  # made when it shows one
 
     @property
     def held(self) -> bool:

@@ -16,7 +16,8 @@ class Stop(Exception):
 @dataclass(slots=True)
 class Spent:
     """Tokens that the replies of a turn took, as the provider counted. `counted` is the sum that the budget goes by: an
-    estimate stands in it for each reply whose provider said nothing, and `estimated` says that there was one."""
+    estimate stands in it for each reply whose provider said nothing, and `estimated` says that there was one. last: of
+    the last request with its reply, so how full the context is."""
 
     input: int = 0
     output: int = 0
@@ -24,11 +25,13 @@ class Spent:
     cost: float | None = None
     counted: int = 0
     estimated: bool = False
+    last: int = 0
 
     def add(self, end: EndPart | None, estimate: int) -> None:
         """Add one reply's; `estimate` in tokens counts where its provider says nothing."""
         took = _whole(end.input) + _whole(end.output) if end else 0
-        self.counted += took or estimate
+        self.last = took or estimate
+        self.counted += self.last
         self.estimated = self.estimated or not took
         if end is None:
             return

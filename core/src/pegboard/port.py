@@ -32,7 +32,8 @@ class Prompt(Operation, frozen=True, kw_only=True):
 
 
 class Answer(Operation, frozen=True, kw_only=True):
-    """Reply to `approval_asked` or `question_asked` with this id.
+    """Reply to `approval_asked` or `question_asked` with this id. text: the answer to a question, one of its options where
+    it is not free; None dismisses it.
 
     remember: with a yes, where it stands for calls like this one: in this session, in this project, in every project of
     the user; None: for this call alone. It is kept only where the question offered that. pattern: in place of the patterns
@@ -150,6 +151,16 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
 
 
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A program in the background. `label`: what it was started as. `state`: how it stands, in words, with how long it took
+    or has run. `over`: nothing of it runs any more."""
+
+    id: str
+    label: str
+    state: str
+    over: bool
+
+
 class Offered(msgspec.Struct, frozen=True, kw_only=True):
     """A slash command that the board has. `usage`: `/explain NAME k=v ...`. `owner`: the distribution it comes from."""
 
@@ -186,6 +197,13 @@ class Conversation(Protocol):
         """The mode that is on; None: none is."""
 
     @property
+    def last(self) -> int:
+        """The number of the last event that was in its log when it was opened; 0: it was new. What follows happens now."""
+
+    def awaits(self, id: str) -> bool:
+        """Whether the question with this id waits for an answer, and here: one of another process does not."""
+
+    @property
     def header(self) -> list[str]:
         """What answers, in a line of its own words, then what a person should know before the start, a note a line."""
 
@@ -202,6 +220,13 @@ class Conversation(Protocol):
     def costs(self) -> list[Cost]:
         """What each set adds to every request of this session, in the mode that is on."""
 
+    @property
+    def unasked(self) -> str:
+        """What lets calls run that a person may want to be asked about: `--yes`, or the mode that is on; "": nothing."""
+
+    def jobs(self) -> list[Job]:
+        """The session's programs in the background, oldest first. It reads files: call it in a thread."""
+
     async def command(self, name: str, rest: str) -> list[AnyBlock]:
         """Do a slash command of the board's, and return what it shows. One that fails returns a problem. Never raises."""
 
@@ -210,6 +235,9 @@ class Conversation(Protocol):
 
     def typed(self, line: str) -> Typed | None:
         """The call that a line means which begins with a tool's prefix; None: it is a prompt."""
+
+    def pattern_problem(self, pattern: str, command: str) -> str | None:
+        """Why a person's "always" may not keep this pattern for this command (of `ApprovalAsked.commands`); None: it may."""
 
     async def close(self) -> None:
         """End what runs, and let go of the session. Again does nothing."""

@@ -151,6 +151,9 @@ class Runner:
             raise self._fault(tool, error) from error
         except SystemExit as error:  # isolates tools: a tool cannot end the program
             raise self._fault(tool, error) from None
+        finally:
+            if grant.panels is not None:
+                grant.panels.settle()
 
     def spool(self, call: str) -> Spool | None:
         """Where a call's whole output is kept; None for a session in memory."""
@@ -193,9 +196,16 @@ class Runner:
 
     def news(self) -> list[Job]:
         """The jobs in the background that the model has not been told of."""
+        return self.jobs.news() if self._has_jobs else []
+
+    def background(self) -> list[Job]:
+        """Every job of the session; where there never was one, nothing is made for them."""
+        return self.jobs.all() if self._has_jobs else []
+
+    @property
+    def _has_jobs(self) -> bool:
         folder = self.session.folder
-        there = self._jobs is not None or (folder is not None and (folder / "jobs").is_dir())
-        return self.jobs.news() if there else []
+        return self._jobs is not None or (folder is not None and (folder / "jobs").is_dir())
 
     async def end_jobs(self) -> None:
         """End the programs in the background that are not to outlive this process."""

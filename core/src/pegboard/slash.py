@@ -12,13 +12,14 @@ is `async def`. It may send the session's agent a prompt or a call: `await said.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from pegboard.blocks import AnyBlock
     from pegboard.board import Board
+    from pegboard.explaining import Explained
     from pegboard.policy import Policy
     from pegboard.port import Port
     from pegboard.session import Session
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
     """What was typed, and where. `rest`: what stands after the command's name. `policy`: what decides here, with the mode
-    that is on. `model`: who answers, `provider/name`."""
+    that is on. `model`: who answers, `provider/name`. `explain`: what a call of the model's would get here, with the answers
+    that are remembered."""
 
     rest: str
     board: Board
@@ -35,6 +37,7 @@ class Said:
     port: Port
     policy: Policy
     model: str
+    explain: Callable[[str, Mapping[str, Any]], Awaitable[Explained]]
 
 
 Shown: TypeAlias = "Sequence[AnyBlock]"

@@ -9,6 +9,7 @@ colours, and nothing else: `command_output`.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _HARMLESS = re.compile(r"[\t\n\x20-\x7e]*")
 _BLANK = {0x00AD, 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
@@ -52,7 +53,11 @@ class _Shown(dict[int, str]):
         return shown
 
 
-_TABLES: dict[tuple[str, bool], _Shown] = {}
+@cache
+def _shown(keep: str, colour: bool) -> _Shown:
+    return _Shown(keep, colour)
+
+
 _OUTPUT = _Shown("\n\t\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))), False)
 """For `spelled`: spaces of every width may stay."""
 _COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
@@ -65,8 +70,7 @@ def visible(text: str, *, keep: str = "", colour: bool = False) -> str:
     video, so that it is told apart from the same letters in the text."""
     if text.isascii() and text.isprintable():
         return text
-    table = _TABLES.setdefault((keep, colour), _Shown(keep, colour))
-    return text.translate(table)
+    return text.translate(_shown(keep, colour))
 
 
 class Speller:

@@ -160,7 +160,12 @@ class Turn:
             turn=self.number, status=status, text=text, usage=spent.as_dict(), error=clean(error or "") or None
         )
         usage = events.Usage(
-            turn=self.number, input=spent.input, output=spent.output, cached=spent.cached, cost=spent.cost
+            turn=self.number,
+            input=spent.input,
+            output=spent.output,
+            cached=spent.cached,
+            cost=spent.cost,
+            context=spent.last,
         )
         self._session.append(usage, ended)
         return ended

@@ -56,6 +56,12 @@ def config_file(environ: Mapping[str, str]) -> Path:
     return _folder(environ, "XDG_CONFIG_HOME", "user_config_dir") / "config.toml"
 
 
+def below_home(file: Path, environ: Mapping[str, str]) -> str:
+    """A file as a person would write it: below the home folder with a `~`."""
+    home = environ.get("HOME", "")
+    return f"~/{file.relative_to(home)}" if os.path.isabs(home) and file.is_relative_to(home) else str(file)
+
+
 def state_folder(environ: Mapping[str, str]) -> Path:
     """Where sessions and locks are kept. `XDG_STATE_HOME` is honoured where it is an absolute path."""
     return _folder(environ, "XDG_STATE_HOME", "user_state_dir")

@@ -163,6 +163,14 @@ class View:
             self._files = files
         return dict(sorted(problems.items()))
 
+    def content(self, path: str) -> bytes | Link | None:
+        """What stands at a path in this view; None: nothing.
+
+        Raises:
+            DoorError: it may not be read.
+        """
+        return self._now(self._files, path)
+
     def _step(self, files: dict[str, bytes | Link | None], change: Change, path: str) -> str | None:
         """Undo one change in `files`; why not, else."""
         if not change.undoable:

@@ -47,6 +47,11 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it brings a `tools.allow` of its own, which replaces the base's."""
         return any(said.key[2:] == ("tools", "allow") and said.value for said in self.stated)
 
+    @property
+    def loosens(self) -> bool:
+        """Whether it allows anything, so that calls run in it that may be asked about outside it."""
+        return any(rule.action == "allow" for rule in rules_in(self, ""))
+
 
 def mode_of(loaded: Loaded, name: str | None = None) -> Mode | None:
     """The mode of this name, as a person's word on the spot; None: the one that the configuration says is on, if any.

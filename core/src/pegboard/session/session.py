@@ -18,6 +18,7 @@ from pegboard.session.fold import NEVER_STARTED, UNFINISHED, Fold
 from pegboard.session.log import Entry, FileLog, Log, MemoryLog
 from pegboard.session.places import NAME, private_folder, same_file
 from pegboard.session.store import settle
+from pegboard.session.unused import forget
 from pegboard.session.viewer import Viewer
 from pegboard.wire import encode
 
@@ -39,16 +40,20 @@ class SessionBusy(SessionError):
 
 
 class Session:
-    """One session. `folder` is None for one that lives in memory only.
+    """One session. `folder` is None for one that lives in memory only. `fresh`: it was made here, and where nothing happens
+    in it, it leaves nothing behind when it is closed.
 
     Not thread-safe by itself: it belongs to the loop, and `call_soon_threadsafe` brings worker threads' events there."""
 
-    def __init__(self, id: str, root: str, folder: Path | None = None, redactor: Redactor | None = None) -> None:
+    def __init__(
+        self, id: str, root: str, folder: Path | None = None, redactor: Redactor | None = None, *, fresh: bool = False
+    ) -> None:
         """`redactor` keeps credentials out of a folder's log, and from observers. The fold (a running model's history) and
         viewers have events as they happened: who is asked must see what would run. A resumed session has what was kept."""
         self.id = id
         self.root = root
         self.folder = folder
+        self._fresh = fresh
         self.redactor = redactor if folder else None
         self.fold = Fold()
         self._take = self.fold.handlers.get  # once per event of every call: no detour
@@ -69,10 +74,12 @@ class Session:
         *,
         state: Path | None = None,
         named: bool = False,
+        traceless: bool = False,
     ) -> Session:
         """Open a session's folder below `store` (0700), making it if it is missing. `state`: the folder that `store` is kept
         in, which is closed to others too: who can write to it could put another `store` in the place of this. `named`:
-        the root was named, and is not just where somebody is: a session that lost its own takes it.
+        the root was named, and is not just where somebody is: a session that lost its own takes it. `traceless`: one that is
+        made here, and in which nothing happens, is gone once it is closed.
 
         Raises:
             SessionElsewhere: it works in another root.
@@ -84,13 +91,14 @@ class Session:
                 f"{name!r} is no session's name (letters, digits and -, at most 64); nothing was started"
             )
         folder = store / name
+        fresh = traceless and not os.path.lexists(folder)
         try:
             for each in (state, store):
                 if each is not None:
                     private_folder(each)
             private_folder(folder, follow=False)
             settle(folder, root, named=named)
-            return cls(name, root, folder, redactor)
+            return cls(name, root, folder, redactor, fresh=fresh)
         except OSError as error:
             raise SessionError(
                 f"the session folder {folder} cannot be used: {error.strerror}; nothing was started"
@@ -165,13 +173,16 @@ class Session:
                 os.close(fd)
 
     def close(self) -> None:
-        """End all viewers and close the log."""
+        """End all viewers and close the log. A fresh one in which nothing happened is gone then."""
         for viewer in list(self._viewers):
             viewer.end()
         self._log.close()
         if self._company is not None:
             self._company.close()
             self._company = None
+        if self._fresh and self.folder is not None and not self.last:
+            forget(self.folder, self._present)
+        self._fresh = False
         if self._present is not None:
             os.close(self._present)
             self._present = None

@@ -14,9 +14,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from pegboard import port
+from pegboard.blocks import Problem
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded, Undone
 from pegboard.policy import choices
+from pegboard.slashes import Slashes
 from pegboard.terminal import spelled, visible
 
 from pegboard_cli import chat_commands as slash
@@ -28,10 +30,12 @@ from pegboard_cli.chat_lines import Leave, TooLong, lines_of_stdin
 from pegboard_cli.front import Wishes, built, chosen
 from pegboard_cli.interrupts import SOON, Interrupts, listening
 from pegboard_cli.progress import ticking
+from pegboard_cli.render import block_lines
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import Styles, columns, is_terminal, takes_colour
 from pegboard_cli.talk import Talk, open_talk
 from pegboard_cli.turn import EXIT
+from pegboard_cli.typed_calls import read_call
 from pegboard_cli.undo_lines import list_lines, undone_lines
 
 if TYPE_CHECKING:
@@ -53,7 +57,8 @@ class Chat:
         self._screen = Screen()
         self._out = Styles(takes_colour(sys.stdout))
         file = board.state / "history" if board.state else None
-        self._lines = lines_of_stdin(History(file), lambda line: slash.completions(board, line), self._screen.say)
+        self._slashes = Slashes(board.assembled.entries, board.loaded)
+        self._lines = lines_of_stdin(History(file), self._words, self._screen.say)
         self._echoes = not is_terminal(sys.stdin)
         self._model: str | None = None
         self._mode: str | None = None  # that the person chose here; "": none is to be on
@@ -102,7 +107,7 @@ class Chat:
                 *(self._screen.styles.dim(visible(f"> {part[:MOST_ECHOED]}")) for part in line.split("\n"))
             )
         try:
-            meant = slash.read_line(line)
+            meant = slash.read_line(line, self._slashes.names)
             if isinstance(meant, Command):
                 await self._command(meant)
             elif meant:
@@ -114,11 +119,10 @@ class Chat:
         board, width = self._board, columns(sys.stdout)
         match command.name:
             case "help":
-                self._print(slash.help_lines(board, command.rest, self._out, width, self.talk.front.agent.policy))
-            case "tools":
-                self._print(slash.list_lines(board, self._out, width, self.talk.front.agent.policy))
+                policy = self.talk.front.agent.policy
+                self._print(slash.help_lines(board, command.rest, self._out, width, policy, self._slashes))
             case "tool":
-                await self._call(*slash.read_call(command.rest, board))
+                await self._call(*read_call(command.rest, board, usage=slash.COMMANDS["tool"][0]))
             case "sessions":
                 self._print(slash.sessions_lines(board, self.talk.front.session.id, width))
             case "resume":
@@ -137,8 +141,30 @@ class Chat:
                 await self._choose(slash.read_model(command.rest))
             case "mode":
                 await self._change_mode(command.rest)
-            case _:
+            case "quit":
                 self._leaving = True
+            case _:
+                await self._of_board(command)
+
+    async def _of_board(self, command: Command) -> None:
+        """A slash command that the board has; a turn that it begins is followed."""
+        agent, before = self.talk.front.agent, self.talk.front.agent.turn
+        doing = asyncio.ensure_future(self.talk.conversation.command(command.name, command.rest))
+        async with self._interruptible(doing.cancel):
+            await asyncio.wait([doing])
+            if doing.cancelled():
+                raise BadCommand(f"/{command.name} was stopped. What it had done until then is not known.")
+            for block in doing.result():
+                if isinstance(block, Problem):
+                    self._complain(block.text)
+                else:
+                    self._print(block_lines(block, self._out, width=columns(sys.stdout)))
+            if agent.busy:
+                ended = await self._follow(lambda event: event.turn is not None and event.turn == agent.turn != before)
+                self.code = EXIT[ended.status]
+
+    def _words(self, before: str) -> list[str]:
+        return slash.completions(self._board, before, self._slashes, self._talk.conversation if self._talk else None)
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
@@ -152,6 +178,7 @@ class Chat:
             self._board,
             self._wishes,
             id,
+            slashes=self._slashes,
             model=self._model,
             provider=provider,
             screen=self._screen,
@@ -259,13 +286,15 @@ class Chat:
     # --- signals --------------------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def _interruptible(self) -> AsyncIterator[None]:
-        """While the block runs, Ctrl-C means the call or the turn in it, and what is waited for is shown."""
+    async def _interruptible(self, stop: Callable[[], object] = lambda: None) -> AsyncIterator[None]:
+        """While the block runs, Ctrl-C means the call or the turn in it, and what is waited for is shown. stop: ends what
+        else it does."""
         front = self.talk.front
 
         def end() -> None:
             self._ending = time.monotonic()
             front.hand_in(port.Interrupt(signal=interrupts.signal))
+            stop()
 
         self._interrupts = interrupts = front.interrupts(end, self._press_again)
         try:

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import difflib
 import re
-import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 from pegboard import events as kinds
 from pegboard.errors import ConfigError
 from pegboard.terminal import visible
 from pegboard.wire import clean
 
-from pegboard_cli.arguments import BadWord, read_arguments
-from pegboard_cli.call import of_words
 from pegboard_cli.completing import only_calls
 from pegboard_cli.describing import tool_page
 from pegboard_cli.history import chosen_for_list, conversation_lines, session_lines
-from pegboard_cli.listing import list_tools, only, tool_lines
+from pegboard_cli.listing import list_tools, only
 from pegboard_cli.render import table_lines
 from pegboard_cli.styles import Styles
+from pegboard_cli.typed_calls import call_words
 from pegboard_cli.wrapping import wrapped
 
 if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.events import AnyEvent
     from pegboard.policy import Policy
+    from pegboard.port import Conversation
     from pegboard.session import SessionInfo
+    from pegboard.slashes import Slashes
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "help": ("/help [TOOL]", "this page; or what a tool does, and its parameters"),
-    "tools": ("/tools", "the tools that the model is offered, with the set of each"),
     "tool": ("/tool NAME ARGUMENTS", 'make one call yourself: k=v ..., or {"k": "v"}'),
     "sessions": ("/sessions", "past sessions, the latest first"),
     "resume": ("/resume [ID]", "go on with another session; without ID, the last one in this folder"),
@@ -42,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mode": ("/mode [NAME]", "which modes there are; with NAME, be in it from here on; none: in no mode"),
     "quit": ("/quit", "leave; so does Ctrl-D"),
 }
-"""Name: how it is written, and what it does."""
+"""Name: how it is written, and what it does. These are about the line session itself; the others are the board's."""
 ALSO = {"exit": "quit"}
 LAST_LINES = 30
 """Lines of the last exchange that are shown when a session is gone on with."""
@@ -64,8 +62,9 @@ class BadCommand(Exception):
     """A command that cannot be done as it was written. The text says why; nothing was done."""
 
 
-def read_line(line: str) -> Command | str:
+def read_line(line: str, others: Collection[str] = ()) -> Command | str:
     """What a line says: a command, or the prompt to send. `//` and a space in front are for prompts that begin with a slash.
+    others: names of the board's slash commands.
 
     Raises:
         BadCommand: it looks like a command, and there is none of that name.
@@ -77,8 +76,10 @@ def read_line(line: str) -> Command | str:
         return line.strip()
     name = found["name"].lower()
     name = ALSO.get(name, name)
+    if name in others and name not in COMMANDS:
+        return Command(name, (found["rest"] or "").strip())
     if name not in COMMANDS:
-        near = difflib.get_close_matches(name, COMMANDS, 1)
+        near = difflib.get_close_matches(name, [*COMMANDS, *others], 1)
         hint = f" Did you mean /{near[0]}?" if near else " /help lists those there are."
         raise BadCommand(f"there is no command /{found['name']}.{hint} With a space in front it goes to the model.")
     rest = (found["rest"] or "").strip()
@@ -87,29 +88,6 @@ def read_line(line: str) -> Command | str:
             f"/{name} takes nothing after it; nothing was done. With a space in front the line goes to the model."
         )
     return Command(name, rest)
-
-
-def read_call(rest: str, board: Board) -> tuple[str, dict[str, Any]]:
-    """The tool that `/tool` names, and its arguments.
-
-    Raises:
-        BadCommand: they are neither words nor a JSON object.
-    """
-    name, _, given = rest.partition(" ")
-    given = given.strip()
-    if not name:
-        raise BadCommand(f"write {COMMANDS['tool'][0]}; /tools lists the tools")
-    try:
-        if given.startswith("{"):
-            return name, msgspec.json.decode(given.encode(), type=dict[str, Any])
-        words = shlex.split(given)
-        if any(word.endswith(("=@-", "=@/dev/stdin")) for word in words):
-            raise BadCommand("stdin holds your prompts; name a file, or write the text")
-        return name, dict(of_words(read_arguments(words), board.registry.get(name)))
-    except (BadWord, ConfigError) as error:
-        raise BadCommand(str(error)) from None
-    except (msgspec.DecodeError, ValueError) as error:
-        raise BadCommand(f"the arguments of {name} cannot be read: {error}") from None
 
 
 def read_model(rest: str) -> str:
@@ -135,8 +113,10 @@ def mode_lines(board: Board, current: str, styles: Styles, width: int | None) ->
     return [*table_lines(rows, width=width), styles.dim(visible(f"{said} · /mode NAME changes it, /mode none ends it"))]
 
 
-def help_lines(board: Board, topic: str, styles: Styles, width: int | None, policy: Policy | None = None) -> list[str]:
-    """`/help`, or one command, or one tool.
+def help_lines(
+    board: Board, topic: str, styles: Styles, width: int | None, policy: Policy | None, others: Slashes
+) -> list[str]:
+    """`/help`, or one command, or one tool. others: the board's slash commands, which are imported for it.
 
     Raises:
         BadCommand: there is neither a command nor a tool of that name.
@@ -144,26 +124,27 @@ def help_lines(board: Board, topic: str, styles: Styles, width: int | None, poli
     listed = list_tools(board, all=True, policy=policy)
     if not topic:
         tools = [[row.name, row.short] for row in listed.tools if row.offered]
+        theirs = [(one.usage, one.help) for one in others.all() if one.name not in COMMANDS]
         return [
             styles.bold("Commands"),
-            *table_lines([["  " + usage, text] for usage, text in COMMANDS.values()], width=width),
+            *table_lines([["  " + usage, text] for usage, text in [*COMMANDS.values(), *theirs]], width=width),
             "",
             *(row for line in _NOTES.split("\n") for row in wrapped(line, width)),
             "",
             styles.bold("Tools") + styles.dim("  /help NAME shows one"),
             *table_lines([["  " + name, short] for name, short in tools], width=width),
         ]
-    if topic.removeprefix("/") in COMMANDS and (topic[0] == "/" or board.registry.get(topic) is None):
-        return [": ".join(COMMANDS[topic.removeprefix("/")])]
+    name = topic.removeprefix("/")
+    if topic[0] == "/" or board.registry.get(topic) is None:
+        if name in COMMANDS:
+            return [": ".join(COMMANDS[name])]
+        if name in others.names:
+            command = others.get(name)
+            return [visible(f"{command.usage}: {command.help}")]
     try:
         return tool_page(only(listed, topic, board.registry).tools[0], styles, min(width or 100, 100))
     except ConfigError as error:
         raise BadCommand(str(error).replace("`pegboard tools`", "/tools")) from None
-
-
-def list_lines(board: Board, styles: Styles, width: int | None, policy: Policy | None = None) -> list[str]:
-    """`/tools`. policy: of the mode that is on."""
-    return tool_lines(list_tools(board, policy=policy), styles, width=width)
 
 
 def known_sessions(board: Board) -> list[SessionInfo]:
@@ -217,13 +198,16 @@ def last_exchange(events: Sequence[AnyEvent], styles: Styles) -> list[str]:
     return [*earlier, *lines]
 
 
-def completions(board: Board, before: str) -> list[str]:
-    """What Tab offers, given the line up to the word: commands, tools, sessions."""
+def completions(board: Board, before: str, others: Slashes, conversation: Conversation | None) -> list[str]:
+    """What Tab offers, given the line up to the word: commands, tools, sessions, what a command of the board's offers."""
     if not before:
-        return [f"/{name} " for name in COMMANDS]
+        return [f"/{name} " for name in [*COMMANDS, *others.names]]
     match before.split():
-        case ["/tool" | "/help"]:
-            return [f"{tool.name} " for tool in board.registry.tools if not board.policy.hidden(tool)]
+        case ["/tool", *_] if conversation is not None:
+            return _ended(call_words(before.removeprefix("/tool").lstrip(), board, board.policy))
+        case ["/help"]:
+            tools = [tool.name for tool in board.registry.tools if not board.policy.hidden(tool)]
+            return _ended([*tools, *(f"/{name}" for name in [*COMMANDS, *others.names])])
         case ["/undo"]:
             return ["list "]
         case ["/mode"]:
@@ -232,5 +216,12 @@ def completions(board: Board, before: str) -> list[str]:
             return [f"{visible(name)} " for name in sorted({*choices(board.loaded), "none"})]
         case ["/resume"] if board.sessions_folder is not None and board.sessions_folder.is_dir():
             return sorted(visible(one.name) for one in board.sessions_folder.iterdir() if not only_calls(str(one)))
+        case [command, *_] if conversation is not None and (name := command[1:]) in others.names:
+            return _ended(conversation.complete(name, before.removeprefix(command).lstrip()))
         case _:
             return []
+
+
+def _ended(words: Sequence[str]) -> list[str]:
+    """Words as they are typed: with a space behind, unless a value follows. One that would not be typed is none."""
+    return [word if word.endswith("=") else f"{word} " for word in words if visible(word) == word]

@@ -42,10 +42,10 @@ def argument_words(root: str | None, name: str, given: Sequence[str], incomplete
     words = [*given, incomplete]
     if len(words) > 1 and "=" in (words[-1], words[-2]):
         at = len(words) - (1 if words[-1] == "=" else 2)
-        return [(choice, "") for choice in _choices(_schema(root, name), words[at - 1])] if at else []
+        return [(choice, "") for choice in choices_of(_schema(root, name), words[at - 1])] if at else []
     key, sign, _ = incomplete.partition("=")
     if sign:
-        return [(f"{key}={choice}", "") for choice in _choices(_schema(root, name), key)]
+        return [(f"{key}={choice}", "") for choice in choices_of(_schema(root, name), key)]
     used = {re.split(r":?=", word)[0] for word in given}
     return [
         (f"{key}=", str(schema.get("description", "")))
@@ -191,7 +191,7 @@ def _schema(root: str | None, name: str) -> Mapping[str, Mapping[str, Any]]:
     return fields
 
 
-def _choices(fields: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
+def choices_of(fields: Mapping[str, Mapping[str, Any]], key: str) -> list[str]:
     """The texts that a parameter may have, where its schema says which."""
     schema = fields.get(key, {})
     if schema.get("type") == "boolean":

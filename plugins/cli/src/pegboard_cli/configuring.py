@@ -16,7 +16,7 @@ from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
 from pegboard.config.published import Key, keys
 from pegboard.config.tightening import permission
-from pegboard.entries import scan, set_names
+from pegboard.entries import scan, set_names, table_names
 from pegboard.errors import ConfigError
 
 MASK = "***"
@@ -27,12 +27,6 @@ _IN_QUERY = re.compile(
     r"(?<=[?&;])([^=&;#\s]*(?:key|token|secret|passw|sig|auth|credential)[^=&;#\s]*=)[^&;#\s]+", re.I
 )
 _COMMAND = re.compile(r"providers\.[^.]+\.api_key_command", re.DOTALL)
-
-
-def below_home(file: Path) -> str:
-    """A file as a person would write it: below the home folder with a `~`."""
-    home = os.environ.get("HOME", "")
-    return f"~/{file.relative_to(home)}" if os.path.isabs(home) and file.is_relative_to(home) else str(file)
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +51,7 @@ def read(path: str | None) -> Loaded:
         root=root,
         environ=os.environ,
         flags={},
-        entries=frozenset(entry.name for entry in entries),
+        entries=table_names(entries),
         sets=set_names(entries),
         state=state_folder(os.environ),
     )
@@ -146,7 +140,7 @@ def find(name: str, loaded: Loaded) -> dict[str, Shown]:
     """
     everything = shown(loaded)
     found = {key: one for key, one in everything.items() if key == name or key.startswith(f"{name}.")}
-    plugins = {entry.name for entry in scan()}
+    plugins = table_names(scan())
     if not found and name.partition(".")[0] in plugins - {name}:
         from pegboard_cli.targets import Target
 
@@ -156,6 +150,57 @@ def find(name: str, loaded: Loaded) -> dict[str, Shown]:
         near = nearest(name, everything) or "; `pegboard config show` lists the keys there are"
         raise ConfigError(f"there is no setting {name!r}{near}")
     return found
+
+
+def literal(value: Any) -> str:
+    """A value as it is shown: as JSON, which is near enough to TOML."""
+    return msgspec.json.encode(value).decode()
+
+
+class Changed(msgspec.Struct, frozen=True, kw_only=True):
+    """What `change` did. `file`: as a person would write it. `line`: the setting as it holds now, and what was done. `note`:
+    what should be known of it. done: false where there was nothing to take out."""
+
+    key: str
+    file: Path
+    line: str = ""
+    value: Any = None
+    note: str | None = None
+    done: bool = True
+
+
+def change(name: str, text: str | None, path: str | None) -> Changed:
+    """Set a key in the user's own file; None: take it out of there.
+
+    Raises:
+        ConfigError: there is no such key, the text is no value for it, or it cannot be written; nothing was changed.
+    """
+    from pegboard.config.keeping import key_of
+    from pegboard.config.places import below_home
+    from pegboard.config.write import set_key, unset_key
+
+    from pegboard_cli.targets import Target
+
+    file = config_file(os.environ)
+    if text is not None:
+        target = Target(name)
+        parts = target.key
+        set_key(file, parts, target.value(text), target.check)
+    else:
+        parts = key_of(name)
+        if not unset_key(file, parts):
+            return Changed(key=name, file=file, done=False)
+    loaded = read(path)
+    key = ".".join(parts)
+    now = shown(loaded).get(key)
+    held = f"{key} = {literal(now.value)}" if now and now.value is not None else f"{key} is not set"
+    return Changed(
+        key=key,
+        file=file,
+        line=f"{held}  # {'taken out of' if text is None else 'written to'} {below_home(file, os.environ)}",
+        value=now.value if now else None,
+        note=overridden(loaded, parts) or (now.note if now else None),
+    )
 
 
 def whose_keys(name: str) -> str:

@@ -27,9 +27,18 @@ LIMITS = {
 
 def tool_page(row: ToolRow, styles: Styles, width: int = 100) -> list[str]:
     """A tool's names, what it may do, its description, and a paragraph a parameter. Lines fit `width`."""
-    parameters: Mapping[str, Any] = row.parameters.get("properties", {})
-    needed = row.parameters.get("required", [])
-    facts = {
+    parameters = parameter_rows(row)
+    lines = [styles.bold(visible(row.name)), *_wrapped(row.description, width, ""), ""]
+    lines += [part for name, value in facts(row).items() if value for part in _wrapped(f"{name}: {value}", width, "")]
+    lines += ["", styles.bold("parameters") if parameters else "no parameters"]
+    for name, kind, text in parameters:
+        lines += [f"  {styles.place(visible(name))}: {visible(kind)}", *_wrapped(text, width, "      ")]
+    return lines
+
+
+def facts(row: ToolRow) -> dict[str, str]:
+    """What a tool may do and is called, each under its name; empty where there is nothing to say."""
+    return {
         "set": row.set or "",
         "effect": row.effect.replace("_", " "),
         "category": row.category or "",
@@ -37,13 +46,20 @@ def tool_page(row: ToolRow, styles: Styles, width: int = 100) -> list[str]:
         "also called": ", ".join(row.aliases),
         "not offered": row.why_not or "",
     }
-    lines = [styles.bold(visible(row.name)), *_wrapped(row.description, width, ""), ""]
-    lines += [part for name, value in facts.items() if value for part in _wrapped(f"{name}: {value}", width, "")]
-    lines += ["", styles.bold("parameters") if parameters else "no parameters"]
-    for name, schema in parameters.items():
-        kind = visible(", ".join([kind_of(schema), *_conditions(schema, needed=name in needed)]))
-        lines += [f"  {styles.place(visible(name))}: {kind}", *_wrapped(schema.get("description", ""), width, "      ")]
-    return lines
+
+
+def parameter_rows(row: ToolRow) -> list[tuple[str, str, str]]:
+    """(name, what it takes, what it is) of each parameter, as they are: nothing is made safe for a terminal."""
+    parameters: Mapping[str, Any] = row.parameters.get("properties", {})
+    needed = row.parameters.get("required", [])
+    return [
+        (
+            name,
+            ", ".join([kind_of(schema), *_conditions(schema, needed=name in needed)]),
+            str(schema.get("description", "")),
+        )
+        for name, schema in parameters.items()
+    ]
 
 
 def kind_of(schema: Mapping[str, Any]) -> str:

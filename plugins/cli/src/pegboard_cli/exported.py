@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import typer
+from pegboard.errors import ConfigError, ToolError
 
 
 def redactor() -> Any:
@@ -22,16 +23,29 @@ def redactor() -> Any:
 def write_new(output: str, data: bytes) -> int:
     """Write a new file for its owner alone; 2 where there is one already, or where it cannot be made."""
     try:
-        fd = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        new_file(output, data)
+    except (ConfigError, ToolError) as error:
+        typer.echo(f"pegboard: {error}", err=True)
+        return 2 if isinstance(error, ConfigError) else 1
+    return 0
+
+
+def new_file(name: str, data: bytes, folder: int | None = None, *, shown: str | None = None) -> None:
+    """Write a new file for its owner alone, below an open folder or where we are. `shown`: what it is called in errors.
+
+    Raises:
+        ConfigError: there is one already, or it cannot be made; nothing was written.
+        ToolError: it could not be written; nothing is left of it.
+    """
+    told = shown or name
+    try:
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except OSError as error:
         reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
-        typer.echo(f"pegboard: {output!r} was not written: {reason}. Choose another name.", err=True)
-        return 2
+        raise ConfigError(f"{told!r} was not written: {reason}. Choose another name.") from None
     try:
         with open(fd, "wb") as file:
             file.write(data)
     except OSError as error:
-        os.unlink(output)
-        typer.echo(f"pegboard: {output!r} could not be written ({error.strerror}); nothing is left of it.", err=True)
-        return 1
-    return 0
+        os.unlink(name, dir_fd=folder)
+        raise ToolError(f"{told!r} could not be written ({error.strerror}); nothing is left of it.") from None

@@ -6,19 +6,24 @@ What models, tools and files said cannot get out of its place: it stands in quot
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from pegboard.terminal import spelled, visible
+from pegboard.wire import encode
 
 if TYPE_CHECKING:
     from pegboard.blocks import AnyBlock
     from pegboard.calls import Decision
     from pegboard.events import AnyEvent, ApprovalAsked, CallAsked, CallFinished
     from pegboard.session import SessionInfo
+    from pegboard.session.redaction import Redactor
 
+DEPTH = 10_000
+"""Calls within one another that an export may need."""
 _SHORT = 120
 """Characters of an argument that may stand in its line; longer ones have a fence of their own."""
 
@@ -26,6 +31,18 @@ _SHORT = 120
 def page(info: SessionInfo, events: Sequence[AnyEvent]) -> str:
     """The whole page. Credentials were taken out of `events` before; undo data and kept outputs are no part of it."""
     return "\n".join([*_head(info), *_Page(events).lines()]) + "\n"
+
+
+def exported(info: SessionInfo, found: Sequence[AnyEvent], format: str, redactor: Redactor | None) -> bytes:
+    """A session as others may have it, in "markdown" or "json", without what looks like a credential."""
+    # Arguments in a log of other makers may go deeper than Python goes by default; a log line ends before this.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEPTH))
+    events = [redactor.value(event) if redactor else event for event in found]
+    info = redactor.value(info) if redactor is not None else info
+    if format != "json":
+        return page(info, events).encode()
+    about = {"session": info.id, "root": info.root, "started": info.started, "changed": info.changed}
+    return encode(about | {"title": info.title, "turns": info.turns, "events": events}) + b"\n"
 
 
 def fenced(text: str, language: str = "") -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from pathlib import Path
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -273,26 +272,15 @@ def chosen(board: Board, wishes: Wishes) -> str | None:
 
 @contextmanager
 def kept(board: Board, id: str | None) -> Iterator[Session]:
-    """A session, made if it is missing; one that was made here and in which nothing happened leaves nothing behind.
+    """A session, made if it is missing. Its agent closes it; one in which nothing happened is closed here, for there may be
+    none.
 
     Raises:
         SessionError: it cannot be opened.
     """
-    known = board.sessions_folder is not None and id and (board.sessions_folder / id).exists()
     session = board.session(id)
     try:
         yield session
     finally:
-        if not known and session.folder is not None and not session.last:
+        if not session.last:
             session.close()
-            _forget(session.folder)
-
-
-def _forget(folder: Path) -> None:
-    """Remove the folder of a session in which nothing happened; one that another process has written to stays."""
-    log = folder / "events.jsonl"
-    with suppress(OSError):
-        if not log.exists() or not log.stat().st_size:
-            for file in folder.iterdir():
-                file.unlink()
-            folder.rmdir()

@@ -13,23 +13,33 @@ from pegboard_cli.wrapping import wrapped
 
 def plugin_lines(listed: PluginList, styles: Styles, *, width: int | None = None) -> list[str]:
     """The list for a person: a plugin a line, cut at `width`, and below it what is wrong and how to mend it, in full."""
-    rows = [[row.name, row.kind, _state(row), f"{row.distribution} {row.version}", _has(row)] for row in listed.plugins]
+    shown, slashes = for_people(listed)
+    rows = [[row.name, row.kind, state(row), f"{row.distribution} {row.version}", has(row)] for row in shown]
     lines = table_lines([["plugin", "kind", "state", "from", ""], *rows], width=width)
     if width is not None:
         lines = [shortened(line, width) for line in lines]
     out = [styles.bold("Plugins"), "", lines[0]]
-    for row, line in zip(listed.plugins, lines[1:], strict=True):
+    for row, line in zip(shown, lines[1:], strict=True):
         out.append(line)
         paint = styles.warn if row.problem else styles.dim
         out += [paint(part) for text in _told(row) for part in wrapped(f"    {text}", width)]
-    return out
+    return [*out, *([styles.dim(visible(slashes))] if slashes else [])]
 
 
-def _state(row: PluginRow) -> str:
+def for_people(listed: PluginList) -> tuple[list[PluginRow], str]:
+    """The rows for a person, and a line for what is left out of them: our own slash commands, of which nothing is wrong."""
+    quiet = [row for row in listed.plugins if row.kind == "slash" and row.own and row.state == "on" and not row.problem]
+    names = " ".join(f"/{row.name}" for row in quiet)
+    return [row for row in listed.plugins if row not in quiet], f"slash commands of ours: {names}" if quiet else ""
+
+
+def state(row: PluginRow) -> str:
+    """What became of it, in a word or two."""
     return "on, in part" if row.problem and row.state == "on" else row.state
 
 
-def _has(row: PluginRow) -> str:
+def has(row: PluginRow) -> str:
+    """Its tools; of one that is off, why."""
     return ", ".join(row.tools) or (row.reason or "" if row.state in ("off", "disabled") else "")
 
 

@@ -11,7 +11,7 @@ import msgspec
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
 from pegboard.config.schema import Config
-from pegboard.entries import Entry, set_names, survey
+from pegboard.entries import Entry, set_names, survey, table_names
 from pegboard.errors import ConfigError
 from pegboard.hooks import API, GROUPS
 from pegboard.plugins.claims import contested
@@ -20,7 +20,10 @@ from pegboard.plugins.loaded import Failure, LoadProblem, how_to_mend, switch_of
 from pegboard.plugins.loading import check_entry, is_stranger, load_one, tools_of
 from pegboard.plugins.vetting import Vetting
 from pegboard.selection import at_its_key, file_standing, standing, where
+from pegboard.slashes import GROUP as SLASH_GROUP
+from pegboard.slashes import is_name
 
+from pegboard_cli.chat_commands import COMMANDS as OWN_SLASHES
 from pegboard_cli.group import COMMANDS, is_word
 from pegboard_cli.group import GROUP as COMMANDS_GROUP
 
@@ -75,7 +78,7 @@ class Installed:
         self.user_file = config_file(environ)
         self.broken: str | None = None
         self.notes: list[str] = []
-        names = frozenset(entry.name for entry in self.entries)
+        names = table_names(self.entries)
         self.root = os.path.abspath(os.sep)
         try:
             self.root, self.notes = find_root(path)
@@ -198,13 +201,18 @@ class Installed:
 
     def _unused(self, entry: Entry) -> LoadProblem | None:
         """Why an entry without hooks is never used."""
-        if entry.group not in (COMMANDS_GROUP, "pegboard.providers", "pegboard.launchers"):
-            groups = ", ".join([*GROUPS, "pegboard.providers", "pegboard.launchers", COMMANDS_GROUP])
+        others = ("pegboard.providers", "pegboard.launchers", COMMANDS_GROUP, SLASH_GROUP)
+        if entry.group not in others:
+            groups = ", ".join([*GROUPS, *others])
             return LoadProblem("hook", f"there is no group {entry.group!r}; groups are {groups}")
         if entry.group == COMMANDS_GROUP and entry.name in COMMANDS:
             return LoadProblem("duplicate", f"pegboard {entry.name} is one of Pegboard's own commands")
         if entry.group == COMMANDS_GROUP and not is_word(entry.name):
             return LoadProblem("hook", f"a command's name is [a-z][a-z0-9-]*, not {entry.name!r}")
+        if entry.group == SLASH_GROUP and entry.name in OWN_SLASHES:
+            return LoadProblem("duplicate", f"/{entry.name} is one of Pegboard's own commands")
+        if entry.group == SLASH_GROUP and not is_name(entry.name):
+            return LoadProblem("hook", f"a slash command's name is [a-z][a-z0-9-]*, not {entry.name!r}")
         claim = contested(entry, self.entries)
         return LoadProblem("duplicate", claim) if claim is not None else None
 

@@ -7,6 +7,7 @@ kept; a pattern that the person edits is held against the command that was asked
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -101,14 +102,28 @@ async def ask_several(
 
 
 async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
-    """Show a tool's question and read a text, or the number of an option. An empty line dismisses it."""
+    """Show a tool's question and read a text, or the number of an option. An empty line dismisses it. Where the answer is not
+    free, another text is asked for again."""
     screen.say("", *(visible(line, keep="\t") for line in event.question.split("\n")))
-    screen.say(*(f"  {number}. {visible(option)}" for number, option in enumerate(event.options, 1)))
-    line = await typed.ask(screen, "Your answer (Enter to dismiss): ")
-    text = plain((line or "").strip())
-    if text.isdecimal() and 1 <= int(text) <= len(event.options):
-        text = event.options[int(text) - 1]
-    return port.Answer(id=event.id, granted=bool(text), text=text or None)
+    screen.say(*_option_lines(event, screen))
+    asks = "Your answer (Enter to dismiss): " if event.free else "The number of your answer (Enter to dismiss): "
+    while True:
+        line = await typed.ask(screen, asks)
+        text = plain((line or "").strip())
+        if text.isdecimal() and 1 <= int(text) <= len(event.options):
+            text = event.options[int(text) - 1]
+        if not text or event.free or text in event.options:
+            return port.Answer(id=event.id, granted=bool(text), text=text or None)
+        typed.say(screen, [f"  Please answer a number from 1 to {len(event.options)}."])
+
+
+def _option_lines(event: QuestionAsked, screen: Screen) -> list[str]:
+    """The options by their numbers, and below each what it means."""
+    lines: list[str] = []
+    for number, (option, detail) in enumerate(zip_longest(event.options, event.details, fillvalue=""), 1):
+        lines.append(f"  {number}. {visible(option)}")
+        lines += [screen.styles.dim(f"     {visible(part, keep=chr(9))}") for part in detail.split("\n") if part]
+    return lines
 
 
 # --- always -----------------------------------------------------------------------------------------------------------

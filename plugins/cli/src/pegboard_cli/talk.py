@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
+from pegboard.conversation import Talk as Conversation
 from pegboard.events import AnyEvent
 
 from pegboard_cli.chat_commands import last_exchange
-from pegboard_cli.front import Front, Wishes, kept
+from pegboard_cli.front import Front, Wishes
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import is_terminal
 from pegboard_cli.turn import header
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.context import Lasts
     from pegboard.models import Provider
+    from pegboard.slashes import Slashes
 
 
 class Talk(NamedTuple):
-    """One open session: its front, what happens in it from here on, how it is called, and how it is closed."""
+    """One open session: its front, what the board's slash commands are given, what happens in it from here on, how it is
+    called, and how it is closed."""
 
     front: Front[Agent]
+    conversation: Conversation
     events: AsyncIterator[AnyEvent]
     header: list[str]
     history: list[str]
@@ -37,6 +41,7 @@ async def open_talk(
     wishes: Wishes,
     id: str | None,
     *,
+    slashes: Slashes,
     model: str | None,
     provider: Provider | None,
     screen: Screen,
@@ -50,7 +55,8 @@ async def open_talk(
         SessionError, ConfigError: it cannot be; nothing is held then.
     """
     async with AsyncExitStack() as stack:
-        session = stack.enter_context(kept(board, id))
+        session = board.session(id)
+        stack.callback(session.close)
         lasts: Lasts = "session" if is_terminal(sys.stdin) else "turn"  # prompts from a pipe end, and jobs with them
         agent = board.agent(session, answers=wishes.answers, model=model, provider=provider, lasts=lasts)
         stack.push_async_callback(agent.close)
@@ -59,4 +65,5 @@ async def open_talk(
         front = Front(board, session, agent, wishes, screen=screen, before_question=before_question)
         events = agent.events(session.last)
         history = last_exchange(list(session.read()), screen.styles) if session.last else []
-        return Talk(front, aiter(events), header(front), history, stack.pop_all())
+        conversation = Conversation(board, session, agent, slashes)
+        return Talk(front, conversation, aiter(events), header(front), history, stack.pop_all())

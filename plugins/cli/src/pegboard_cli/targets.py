@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from pegboard.config.checking import OPEN, OWN, complaint, insist, misfit, nearest
-from pegboard.config.layers import Said, leaves, put, type_of, value_of
+from pegboard.config.keeping import in_mapping, key_of
+from pegboard.config.layers import Said, put, type_of, value_of
 from pegboard.config.places import state_folder
 from pegboard.config.published import NOT_SET, keys
 from pegboard.config.write import UNCHANGED
-from pegboard.entries import scan
+from pegboard.entries import scan, table_names
 from pegboard.errors import ConfigError
 from pegboard.terminal import plain
 
@@ -26,7 +26,7 @@ class Target:
     """
 
     def __init__(self, text: str) -> None:
-        self.key = parts_of(text)
+        self.key = key_of(text)
         self.name = ".".join(self.key)
         self._entries = scan()
         self._settings: list[type[msgspec.Struct]] = []
@@ -34,10 +34,10 @@ class Target:
         self._wanted = ""
         if self.key[0] in OWN:
             self._own()
-        elif self.key[0] in {entry.name for entry in self._entries}:
+        elif self.key[0] in table_names(self._entries):
             self._plugins()
         else:
-            raise _no_key(self.name, [*keys(), *(entry.name for entry in self._entries)])
+            raise _no_key(self.name, [*keys(), *table_names(self._entries)])
 
     def value(self, text: str) -> Any:
         """The text as a value of this key.
@@ -95,6 +95,8 @@ class Target:
         elif self.name in known:
             self._wanted = known[self.name].wanted
             self._declared = type_of(self.name)
+        elif in_mapping(self.key):
+            self._wanted, self._declared = "a text", str
         else:
             raise _no_key(self.name, known)
 
@@ -166,19 +168,6 @@ def _provider(name: str, table: Mapping[str, Any]) -> None:
     msgspec.convert(
         {**{key: value for key, value in table.items() if key not in NOT_SET}, "name": name}, ProviderSettings
     )
-
-
-def parts_of(text: str) -> tuple[str, ...]:
-    """A key as TOML reads it; one with letters that TOML would have quoted is taken at its dots."""
-    try:
-        [(key, _)] = leaves(tomllib.loads(f"{text} = 0"))
-    except (ValueError, RecursionError):
-        key = tuple(text.split("."))
-    if not all(key) or not text.isprintable() or len(key) > 8:
-        raise ConfigError(
-            f"{text!r} is no key; {UNCHANGED}. A key is written table.name, as `pegboard config show` lists them."
-        )
-    return key
 
 
 def _no_key(name: str, known: Any) -> ConfigError:

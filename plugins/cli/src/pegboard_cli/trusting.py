@@ -13,7 +13,7 @@ from pegboard.config.places import PROJECT_FILE, PROJECT_PLUGINS, config_file, f
 from pegboard.config.project import Brought, brought
 from pegboard.config.trust import record, records, standing
 from pegboard.config.wishes import KINDS, Wish, wishes
-from pegboard.entries import Entry, scan, set_names
+from pegboard.entries import Entry, scan, set_names, table_names
 from pegboard.terminal import plain, visible
 
 from pegboard_cli.styles import Styles, is_terminal, takes_colour
@@ -46,7 +46,7 @@ def look(path: str | None, environ: Mapping[str, str]) -> Shown:
     root, _ = find_root(path)
     found, folder, entries = brought(root, config_file(environ)), state_folder(environ), scan()
     state = standing(found, folder)
-    names = frozenset(entry.name for entry in entries)
+    names = table_names(entries)
     asked = wishes(found, state, record(found.root, folder), names, set_names(entries))
     unfit = [(PROJECT_FILE, found.unfit), (PROJECT_PLUGINS, found.plugins_unfit)]
     problem = "; ".join(f"{name} cannot be used: {why}" for name, why in unfit if why is not None) or None

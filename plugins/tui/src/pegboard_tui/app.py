@@ -2,31 +2,235 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import ClassVar
 
+from pegboard.errors import PegboardError
 from pegboard.port import Conversation, Host
-from textual.app import App, ComposeResult
+from pegboard.terminal import visible
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.widgets import ContentSwitcher
 
+from pegboard_tui.composer import Composer
+from pegboard_tui.ending import Ending
+from pegboard_tui.picker import Picker
 from pegboard_tui.session import SessionView
 from pegboard_tui.side import Side
-from pegboard_tui.themes import palette_of
+from pegboard_tui.status import Hints, Status
+from pegboard_tui.sure import Sure
+from pegboard_tui.switcher import Open, OpenSessions, Switcher
 
 
-class PegboardApp(App[int]):
-    """Pegboard in the terminal. It returns the exit code."""
+class PegboardApp(Ending):
+    """Pegboard in the terminal. It returns the exit code.
+
+    model, mode: those that sessions are opened with from here on; None: what the settings say."""
 
     TITLE = "pegboard"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "quit", id="app.quit")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f4", "switch", "open sessions", id="sessions.switch"),
+        Binding("f5", "resume", "past sessions", id="sessions.resume"),
+        Binding("f6,ctrl+pageup", "turn(-1)", "the session before", id="sessions.previous", show=False),
+        Binding("f7,ctrl+pagedown", "turn(1)", "the next session", id="sessions.next", show=False),
+        Binding("f8", "new", "a new session", id="sessions.new"),
+    ]
 
-    def __init__(self, host: Host, first: Conversation) -> None:
-        super().__init__()
-        self.host = host
+    def __init__(self, host: Host, first: Conversation, *, model: str | None = None, mode: str | None = None) -> None:
+        super().__init__(host)
+        self.model = model
+        self.mode = mode
         self._first = first
+        self._count = 0
 
     def compose(self) -> ComposeResult:
-        palette = palette_of(self.current_theme)
+        view = self._view(self._first)
+        yield Status(self.palette)
+        yield OpenSessions(self.palette)
         with Horizontal():
-            yield SessionView(self.host, self._first, palette)
-            yield Side(palette)
+            with ContentSwitcher(initial=view.id, id="sessions"):
+                yield view
+            yield Side(self.palette)
+        yield Hints(self.palette)
+
+    def _view(self, conversation: Conversation) -> SessionView:
+        self._count += 1
+        return SessionView(self.host, conversation, self.palette, id=f"session-{self._count}")
+
+    def on_mount(self) -> None:
+        self._list_sessions()
+
+    # --- sessions -----------------------------------------------------------------------------------------------------
+
+    @property
+    def views(self) -> list[SessionView]:
+        """The open sessions, in their order."""
+        return list(self.screen_stack[0].query(SessionView)) if self.screen_stack else []
+
+    @property
+    def view(self) -> SessionView:
+        """The one that is looked at."""
+        return self.screen_stack[0].query_one(f"#{self._switcher.current}", SessionView)
+
+    @property
+    def _switcher(self) -> ContentSwitcher:
+        return self.screen_stack[0].query_one("#sessions", ContentSwitcher)
+
+    def look_at(self, view: SessionView) -> None:
+        """Show this session."""
+        self._switcher.current = view.id
+        view.news = False
+        view.take_focus()
+        self._list_sessions()
+        self.show_standing()
+
+    async def open_session(self, id: str | None) -> None:
+        """Open a session beside the others, or look at it if it is open; id None: a new one. One in which nothing happened
+        gives way to it. What keeps it from being opened is told."""
+        if there := next((view for view in self.views if view.conversation.id == id), None):
+            self.look_at(there)
+            return
+        try:
+            conversation = self.host.open(id, model=self.model, mode=self.mode)
+        except PegboardError as error:
+            self.view.tell(str(error), "problem")
+            return
+        before, view = self.view, self._view(conversation)
+        await self._switcher.mount(view)
+        self.look_at(view)
+        if before.untouched:
+            await self.close_session(before)
+
+    async def close_session(self, view: SessionView) -> None:
+        """End what runs in a session, and close it; it is kept. In the place of the last one a new one is opened."""
+        others = [one for one in self.views if one is not view]
+        if not others:
+            await self.open_session(None)
+            if view in self.views and (others := [one for one in self.views if one is not view]):
+                await self.close_session(view)
+            return
+        await view.end()
+        await view.conversation.close()
+        if view.conversation.id in self.left:
+            self.left.remove(view.conversation.id)
+        if self.view is view:
+            self.look_at(others[-1])
+        await view.remove()
+        self._list_sessions()
+
+    def _list_sessions(self) -> None:
+        bar = self.screen_stack[0].query_one(OpenSessions)
+        bar.show(self._open())
+
+    def _open(self) -> list[Open]:
+        now = self._switcher.current
+        return [Open(view.id or "", view.conversation.id, view.title, view.mark, view.id == now) for view in self.views]
+
+    def on_open_sessions_chosen(self, message: OpenSessions.Chosen) -> None:
+        self.look_at(self.screen_stack[0].query_one(f"#{message.key}", SessionView))
+
+    def on_session_view_changed(self, message: SessionView.Changed) -> None:
+        self.heard(message)
+        id = message.view.conversation.id
+        if message.view.used and id not in self.left:
+            self.left.append(id)
+        if len(self.views) > 1:
+            self._list_sessions()
+
+    def action_turn(self, by: int) -> None:
+        """Look at the next session."""
+        views = self.views
+        self.look_at(views[(views.index(self.view) + by) % len(views)])
+
+    async def action_new(self) -> None:
+        """Begin another session."""
+        if self.view.untouched:
+            self.notify("this one is new", markup=False, timeout=2)
+        else:
+            await self.open_session(None)
+
+    def action_switch(self) -> None:
+        """Show the open sessions."""
+
+        async def chosen(key: str | None) -> None:
+            if key == "+":
+                await self.action_new()
+            elif key and key.startswith("-"):
+                self.want_closed(self.screen_stack[0].query_one(f"#{key[1:]}", SessionView))
+            elif key:
+                self.look_at(self.screen_stack[0].query_one(f"#{key}", SessionView))
+
+        self.push_screen(Switcher(self.palette, self._open()), chosen)
+
+    def action_resume(self, search: str = "") -> None:
+        """Choose a past session."""
+
+        async def chosen(id: str | None) -> None:
+            if id is not None:
+                await self.open_session(id)
+
+        self.push_screen(Picker(self.host, self.palette, [v.conversation.id for v in self.views], search), chosen)
+
+    def want_closed(self, view: SessionView) -> None:
+        """Close a session, after asking where that would lose something."""
+
+        async def sure(yes: bool | None) -> None:
+            if yes:
+                await self.close_session(view)
+
+        losses = view.losses()
+        if losses:
+            self.push_screen(Sure(self.palette, f"Close this session? {view.title}", losses), sure)
+        else:
+            self.run_worker(self.close_session(view), name="closing", exit_on_error=False)
+
+    # --- what commands want -------------------------------------------------------------------------------------------
+
+    async def on_session_view_wanted(self, message: SessionView.Wanted) -> None:
+        view, rest = message.view, message.rest
+        match message.name:
+            case "new":
+                await self.action_new()
+            case "sessions":
+                self.action_resume()
+            case "resume" if rest:
+                await self._resume(view, rest)
+            case "resume":
+                self.action_resume()
+            case "close":
+                self.want_closed(view)
+            case "theme":
+                self._theme(view, rest)
+            case "keys":
+                self.action_keys()
+            case "mode":
+                self.mode = rest
+            case "model":
+                self.model = rest
+            case _:
+                await self.action_quit()
+
+    async def _resume(self, view: SessionView, given: str) -> None:
+        """Open the session that has this id, or whose id alone begins so; else let the person choose."""
+        past = await asyncio.to_thread(self.host.past)
+        found = [one.id for one in past if one.id == given] or [one.id for one in past if one.id.startswith(given)]
+        if len(found) == 1:
+            await self.open_session(found[0])
+        else:
+            self.action_resume(given)
+
+    def _theme(self, view: SessionView, name: str) -> None:
+        if not name:
+            there = "\n".join(f"{'*' if one == self.theme else ' '} {one}" for one in self.themes)
+            view.tell(f"{there}\n/theme NAME takes another, from here on")
+            return
+        try:
+            problem = self.chosen_theme(name)
+        except PegboardError as error:
+            problem = f"the theme is {name}, but not the next time: {error}"
+        if problem:
+            view.tell(problem, "problem")
+
+    def on_composer_trouble(self, message: Composer.Trouble) -> None:
+        self.notify(visible(message.text), severity="warning", markup=False)

@@ -1,33 +1,44 @@
 """A session's events folded into what the app shows: items, what runs, what is asked, panels, what was used.
 
-Pure: it draws nothing, waits for nothing and knows no widget, so a whole session is one loop over its log.
+Pure: it draws nothing, waits for nothing and knows no widget, so a whole session is one loop over its log. What streamed
+comes to the same items as what stands in the log of it, under the same keys.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from pegboard import events as kinds
-from pegboard.blocks import AnyBlock
+from pegboard.blocks import AnyBlock, Diff
 from pegboard.events import AnyEvent, ApprovalAsked, CallAsked, PanelChanged, QuestionAsked
 from pegboard.port import Described
 
-from pegboard_tui.items import AnyItem, Asked, Ended, Item, Made, Said, Shown, Thought, Told
+from pegboard_tui.items import AnyItem, Asked, Ended, Made, Shown, Told
+from pegboard_tui.replies import Replies
 
 Describe = Callable[[CallAsked, Any], Described]
+Level = Literal["info", "warning", "problem"]
 
 
 class Fold:
     """What one session looks like so far.
 
     live: the number of the event after which things happen now; a question before it was asked by a process that is gone.
+    awaits: whether the question with this id waits for an answer here, and not in another process.
     items: in their order. running: calls that were started and have not finished, by id; tails: what they print.
     questions: those that wait for an answer, oldest first. panels: of plugins, by id. mode, model: of the last turn.
-    usage: what turns took together, and the tokens of the last request. turn: the one that runs."""
+    tokens_in, tokens_out, cost: of all turns together. context: tokens of the last request and its reply; 0 is not known.
+    turn: the one that runs, in whichever process."""
 
-    def __init__(self, describe: Describe, live: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        describe: Describe,
+        live: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+        awaits: Callable[[str], bool] = lambda id: True,
+    ) -> None:
         self.items: list[AnyItem] = []
         self.running: dict[str, Made] = {}
         self.tails: dict[str, str] = {}
@@ -41,12 +52,12 @@ class Fold:
         self._describe = describe
         self._live = live
         self._clock = clock
+        self._awaits = awaits
         self._calls: dict[str, Made] = {}
-        self._said: Said | None = None
-        self._thought: Thought | None = None
+        self._replies = Replies(self._add)
         self._usage: kinds.Usage | None = None
         self._began: float | None = None
-        self._count = 0
+        self._own = 0
 
     def take(self, event: AnyEvent) -> list[AnyItem]:
         """Take one event in; returns the items that are new or changed, in their order."""
@@ -58,39 +69,40 @@ class Fold:
                 self._usage, self._began = None, self._clock() if live else None
                 changed = []
             case kinds.Prompt(text=text, by=by):
-                level = Told(key=self._key(event), text=text) if by == kinds.LOOP else None
-                changed = [self._add(level or Asked(key=self._key(event), text=text, by=by))]
+                changed = [
+                    self._tell(event, text) if by == kinds.LOOP else self._add(Asked(key=_key(event), text=text, by=by))
+                ]
             case kinds.Thinking(text=text):
-                changed = [self._think(text)]
+                changed = [*self._replies.think(text)]
             case kinds.Text(text=text):
-                changed = [self._end_thought(), self._say(text)]
+                changed = [*self._replies.say(text)]
             case kinds.Message():
-                changed = self._message(event)
+                changed = [*self._replies.whole(event)]
             case kinds.CallAsked():
                 changed = [self._asked(event)]
             case kinds.ApprovalAsked() | kinds.QuestionAsked():
-                changed = [self._question(event)] if live else []
+                changed = [self._question(event)] if live and self._awaits(event.id) else []
             case kinds.ApprovalAnswered():
                 changed = [self._approved(event)]
             case kinds.QuestionAnswered(id=id):
                 asked = self.questions.pop(id, None)
                 changed = [self._back(asked.call)] if asked else []
             case kinds.CallStarted(id=id):
-                changed = [self._started(id)]
+                changed = [self._started(id, live=live)]
             case kinds.CallOutput(id=id, text=text):
-                if id in self.running:
+                if id in self.running:  # else it comes late: its call's result is shown
                     self.tails[id] = text
                 changed = []
             case kinds.Progress(id=id, text=text):
                 changed = [self._progress(id, text)]
             case kinds.CallFinished():
                 changed = [self._finished(event)]
-            case kinds.Note(level=level_, text=text):
-                changed = [
-                    self._add(Told(key=self._key(event), text=text, level="info" if level_ == "info" else "warning"))
-                ]
-            case kinds.Undone():
-                changed = [self._add(Told(key=self._key(event), text=undone_text(event)))] if not event.error else []
+            case kinds.Note(level=level, text=text):
+                changed = [self._tell(event, text, "info" if level == "info" else "warning")]
+            case kinds.Undone(error=None):
+                changed = [self._tell(event, undone_text(event))]
+            case kinds.Undone(error=str(error)):
+                changed = [self.tell(error, "problem")]
             case kinds.Usage():
                 self._use(event)
                 changed = []
@@ -98,22 +110,20 @@ class Fold:
                 changed = self._turn_ended(event)
             case kinds.PanelChanged(id=id):
                 self.panels[id] = event
+                if not event.blocks:
+                    del self.panels[id]
                 changed = []
-            case kinds.HistoryTrimmed(calls=calls):
-                text = f"{len(calls)} old results were left out of what the model is sent; they are kept here"
-                changed = [self._add(Told(key=self._key(event), text=text))]
-            case kinds.Seen() | kinds.StateChanged():
-                changed = []
+            case kinds.HistoryTrimmed() | kinds.Seen() | kinds.StateChanged():
+                changed = []  # a note beside it says that history was trimmed
         return [item for item in changed if item is not None]
 
-    def tell(self, text: str, level: str = "info") -> AnyItem:
-        """Add a note of the app's own."""
-        kind: Any = level
-        return self._add(Told(key=self._own(), text=text, level=kind))
+    def tell(self, text: str, level: Level = "info") -> AnyItem:
+        """Add a note of the app's own. It is no part of the session: when that is opened again, it is gone."""
+        return self._add(Told(key=self._own_key(), text=text, level=level))
 
     def show(self, blocks: list[AnyBlock], title: str = "") -> AnyItem:
         """Add what a command shows."""
-        return self._add(Shown(key=self._own(), blocks=blocks, title=title))
+        return self._add(Shown(key=self._own_key(), blocks=blocks, title=title))
 
     def settle(self) -> list[AnyItem]:
         """The log was read to where the app began: what had not ended by then never will, in any process of ours."""
@@ -125,6 +135,7 @@ class Fold:
                 lost.append(made)
         self.running.clear()
         self.tails.clear()
+        self.questions.clear()
         self.turn = None
         return lost
 
@@ -132,66 +143,34 @@ class Fold:
         """A call by its id."""
         return self._calls.get(id)
 
+    @property
+    def calls(self) -> list[Made]:
+        """All of them, in their order."""
+        return list(self._calls.values())
+
+    @property
+    def now(self) -> float:
+        """The time by the clock that `Made.since` is told by."""
+        return self._clock()
+
     # --- items --------------------------------------------------------------------------------------------------------
 
-    def _key(self, event: AnyEvent) -> str:
-        return f"e{event.seq}" if event.seq is not None else self._own()
-
-    def _own(self) -> str:
-        self._count += 1
-        return f"x{self._count}"
+    def _own_key(self) -> str:
+        self._own += 1
+        return f"x{self._own}"
 
     def _add(self, item: AnyItem) -> AnyItem:
         self.items.append(item)
         return item
 
-    # --- the answer ---------------------------------------------------------------------------------------------------
-
-    def _think(self, text: str) -> AnyItem:
-        if self._thought is None:
-            self._thought = Thought(key=self._own())
-            self._add(self._thought)
-        self._thought.text += text
-        self._thought.touch()
-        return self._thought
-
-    def _end_thought(self) -> AnyItem | None:
-        thought, self._thought = self._thought, None
-        if thought is not None:
-            thought.done = True
-            thought.touch()
-        return thought
-
-    def _say(self, text: str) -> AnyItem:
-        if self._said is None:
-            self._said = Said(key=self._own())
-            self._add(self._said)
-        self._said.text += text
-        self._said.touch()
-        return self._said
-
-    def _message(self, event: kinds.Message) -> list[AnyItem | None]:
-        thought = self._thought
-        if thought is None and event.thinking.strip():
-            thought = Thought(key=self._key(event) + "t")
-            self._add(thought)
-        if thought is not None:
-            thought.text, thought.done = event.thinking or thought.text, True
-            thought.touch()
-        said, self._said, self._thought = self._said, None, None
-        if said is None and not event.text.strip():
-            return [thought]
-        if said is None:
-            said = Said(key=self._key(event))
-            self._add(said)
-        said.text, said.done = event.text, True
-        said.touch()
-        return [thought, said]
+    def _tell(self, event: AnyEvent, text: str, level: Level = "info") -> AnyItem:
+        return self._add(Told(key=_key(event) if event.seq is not None else self._own_key(), text=text, level=level))
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def _asked(self, event: CallAsked) -> AnyItem:
-        made = Made(key=f"c{event.id}", asked=event, described=self._describe(event, None))
+        key = f"c{event.id}" if event.id not in self._calls else _key(event)
+        made = Made(key=key, asked=event, described=self._describe(event, None))
         self._calls[event.id] = made
         return self._add(made)
 
@@ -201,6 +180,7 @@ class Fold:
         if made is not None:
             if isinstance(event, ApprovalAsked):
                 made.described = self._describe(made.asked, event.arguments)
+                made.shown = any(isinstance(block, Diff) for block in event.preview)
             made.state = "waiting"
             made.touch()
         return made
@@ -223,10 +203,10 @@ class Fold:
             made.touch()
         return made
 
-    def _started(self, id: str) -> AnyItem | None:
+    def _started(self, id: str, *, live: bool) -> AnyItem | None:
         made = self._calls.get(id)
         if made is not None:
-            made.state = "running"
+            made.state, made.since = "running", self._clock() if live else None
             self.running[id] = made
             made.touch()
         return made
@@ -255,30 +235,28 @@ class Fold:
         self._usage = event
         self.tokens_in += event.input
         self.tokens_out += event.output
-        self.context = event.input
+        self.context = event.context or self.context
         if event.cost is not None:
             self.cost = (self.cost or 0.0) + event.cost
 
     def _turn_ended(self, event: kinds.TurnEnded) -> list[AnyItem | None]:
+        """Questions of calls outside the turn go on waiting."""
         self.turn = None
-        self.questions.clear()
-        said, self._said = self._said, None
-        if said is not None:  # its stream broke off
-            said.done = True
-            said.touch()
+        for id in [id for id, asked in self.questions.items() if asked.turn is not None]:
+            del self.questions[id]
         seconds = self._clock() - self._began if self._began is not None else None
         self._began = None
-        ended = Ended(key=self._key(event), ended=event, usage=self._usage, seconds=seconds)
-        return [self._end_thought(), said, self._add(ended)]
+        key = _key(event) if event.seq is not None else self._own_key()
+        return [*self._replies.break_off(), self._add(Ended(key=key, ended=event, usage=self._usage, seconds=seconds))]
+
+
+def _key(event: AnyEvent) -> str:
+    return f"e{event.seq}"
 
 
 def undone_text(event: kinds.Undone) -> str:
-    """What an undo did, in a line: `undone: edit_file (2 files)`."""
+    """What an undo did, in a line: `undone: edit_file (2 files: a.py, b.py)`."""
     word = "done again" if event.redone else "undone"
-    count = len(event.files)
-    return (
-        f"{word}: {event.tool} ({count} file{'' if count == 1 else 's'}: {', '.join(f.path for f in event.files[:3])})"
-    )
-
-
-__all__ = ["Fold", "Item", "undone_text"]
+    paths = [file.path for file in event.files]
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return f"{word}: {event.tool} ({len(paths)} file{'' if len(paths) == 1 else 's'}: {', '.join(paths[:3])}{more})"

@@ -30,7 +30,7 @@ class Item:
 
 @dataclass(kw_only=True, eq=False)
 class Asked(Item):
-    """What was asked of the agent. by: person, program, plugin:NAME; queued: it waits for the turn's end."""
+    """What was asked of the agent. by: person, program, plugin:NAME."""
 
     text: str
     by: str = "person"
@@ -56,8 +56,9 @@ class Thought(Item):
 class Made(Item):
     """A call, from its request to its result. drawn: what a renderer made of its data.
 
-    why: who allowed or refused it, where that was asked. progress: how far it says it is. shown: its preview was shown, so
-    a diff of the result is the same again."""
+    why: who allowed or refused it, where that was asked. progress: how far it says it is. shown: a diff of what it would
+    change was shown with the question, so the result's is the same again. since: when it began to run here, by the fold's
+    clock."""
 
     asked: CallAsked
     described: Described
@@ -66,6 +67,8 @@ class Made(Item):
     drawn: list[AnyBlock] = field(default_factory=list)
     why: str = ""
     progress: str = ""
+    shown: bool = False
+    since: float | None = None
 
 
 @dataclass(kw_only=True, eq=False)

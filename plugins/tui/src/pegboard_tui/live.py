@@ -4,25 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pegboard.terminal import command_output
+from pegboard.terminal import command_output, spelled, visible
+from rich.text import Text
 from textual.widgets import Static
 
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.items import Made
+from pegboard_tui.status import elapsed
+
+LINES = 10
+"""Lines of output in the panel, of all calls together."""
+SHOWN = 4
+"""Calls in the panel; of more, how many they are."""
+QUIET = 1.0
+"""Seconds after which a call is shown that has not printed anything."""
+_WIDEST = 1000
 
 
 class Live(Static):
-    """Hidden while nothing runs that prints."""
+    """Hidden while nothing runs that prints, or takes long."""
 
-    DEFAULT_CSS = "Live { height: auto; max-height: 12; display: none; border-top: solid $secondary; }"
+    DEFAULT_CSS = "Live { height: auto; max-height: 15; display: none; border-top: solid $secondary; padding: 0 1; }"
 
     def __init__(self, palette: Palette, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
         self.palette = palette
+        self._calls: Mapping[str, Made] = {}
+        self._tails: Mapping[str, str] = {}
+        self._now = 0.0
+        self._shown = ""
 
-    def show(self, running: Mapping[str, Made], tails: Mapping[str, str]) -> None:
-        """Show the tails of these calls and no others."""
-        texts = [command_output(tails[id]) for id in running if tails.get(id)]
-        self.display = bool(texts)
-        if texts:
-            self.update("\n".join("\n".join(texts).splitlines()[-10:]))
+    def on_mount(self) -> None:
+        self._ticking = self.set_interval(1.0, self._tick, pause=not self._calls)
+
+    def show(self, running: Mapping[str, Made], tails: Mapping[str, str], now: float = 0.0) -> None:
+        """Show the tails of these calls and no others. now: the time by the clock that `Made.since` is told by."""
+        self._calls, self._tails, self._now = dict(running), dict(tails), now
+        if self.is_mounted:
+            (self._ticking.resume if running else self._ticking.pause)()
+        self._draw()
+
+    def _tick(self) -> None:
+        self._now += 1.0
+        self._draw()
+
+    def _draw(self) -> None:
+        calls = [(id, made) for id, made in self._calls.items() if self._tells(id, made)]
+        self.display = bool(calls)
+        share = max(LINES // max(min(len(calls), SHOWN), 1), 2)
+        lines: list[Text] = []
+        for id, made in calls[:SHOWN]:
+            lines.append(self._head(made))
+            commands = made.described.commands
+            lines += [Text(f"  {line}", self.palette.dim) for line in tail(self._tails.get(id, ""), share, commands)]
+        if len(calls) > SHOWN:
+            lines.append(Text(f"and {len(calls) - SHOWN} more that run", self.palette.dim))
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        text = Text("\n").join(lines)
+        if text.plain != self._shown:
+            self._shown = text.plain
+            self.update(text)
+
+    def _tells(self, id: str, made: Made) -> bool:
+        ran = self._now - made.since if made.since is not None else 0.0
+        return bool(self._tails.get(id) or made.progress) or ran >= QUIET
+
+    def _head(self, made: Made) -> Text:
+        """What runs, and for how long."""
+        activity = made.described.activity
+        name = visible(" ".join(filter(None, (activity.verb, activity.subject)))[:_WIDEST])
+        text = Text(name, self.palette.strong)
+        if made.progress:
+            text.append(f"  {visible(made.progress[:_WIDEST])}", self.palette.text)
+        if made.since is not None and self._now - made.since >= 1:
+            text.append(f"  {elapsed(self._now - made.since)}", self.palette.dim)
+        return text
+
+
+def tail(text: str, most: int, commands: bool = True) -> list[str]:
+    """The last lines of what was printed, safe to show. A line that was written over, as progress bars do, is as it was
+    written last. commands: it is a terminal's output, which may lose its colours."""
+    lines = []
+    for line in reversed(text.replace("\r\n", "\n").split("\n")):
+        states = [state for state in line.split("\r") if state.strip()]
+        if states:
+            last = states[-1][-_WIDEST * 4 :] if len(states[-1]) > _WIDEST * 4 else states[-1]
+            safe = command_output(last) if commands else spelled(last)
+            if safe.strip():
+                lines.append(safe.expandtabs()[:_WIDEST])
+        if len(lines) == most:
+            break
+    return lines[::-1]

@@ -2,75 +2,328 @@
 
 from __future__ import annotations
 
-import secrets
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pegboard import events as kinds
 from pegboard import port
+from pegboard.errors import PegboardError
 from pegboard.events import AnyEvent, CallFinished
 from pegboard.port import Conversation, Host
+from pegboard.terminal import visible
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.widget import Widget
+from textual.worker import Worker, WorkerState
 
 from pegboard_tui.asking import Asking
+from pegboard_tui.commands import completions, offered
 from pegboard_tui.composer import Composer
+from pegboard_tui.custom import Kinds, Stage
+from pegboard_tui.doing import Doing
 from pegboard_tui.drawing.look import Palette
-from pegboard_tui.fold import Fold
+from pegboard_tui.fold import Fold, Level
+from pegboard_tui.following import Batches
+from pegboard_tui.help import welcome
+from pegboard_tui.interrupts import Meaning, Presses
+from pegboard_tui.items import Asked, Ended, Thought
+from pegboard_tui.late import Drawing
 from pegboard_tui.live import Live
+from pegboard_tui.queued import Queued
+from pegboard_tui.seat import Seat
+from pegboard_tui.sending import Sending
 from pegboard_tui.transcript import Transcript
 
 if TYPE_CHECKING:
     from pegboard_tui.items import AnyItem
 
+CHUNK = 500
+"""Events that are folded before others get a turn on the loop."""
+Mark = Literal["asks", "runs", "news", ""]
+"""How a session stands that is not looked at."""
+
 
 class SessionView(Widget):
-    """Everything of one session."""
+    """Everything of one session.
+
+    fold: what it looks like. busy: a turn of this process runs. news: something was said that nobody has seen. thinking:
+    the model's reasoning is shown."""
 
     DEFAULT_CSS = "SessionView { layout: vertical; height: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "end_turn", "end the turn", id="session.end_turn"),
+        Binding("f4", "answer", "answer what is asked", id="approval.focus"),
+    ]
+
+    class Changed(Message):
+        """Something happened in this session, or it stands otherwise. ended: the turn that just ended; asks: a question came
+        up that was not there before."""
+
+        def __init__(self, view: SessionView, *, ended: Ended | None = None, asks: bool = False) -> None:
+            super().__init__()
+            self.view = view
+            self.ended = ended
+            self.asks = asks
+
+    class Wanted(Message):
+        """A command wants something of the app: its name, and what stands after it."""
+
+        def __init__(self, view: SessionView, name: str, rest: str) -> None:
+            super().__init__()
+            self.view = view
+            self.name = name
+            self.rest = rest
 
     def __init__(self, host: Host, conversation: Conversation, palette: Palette, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.conversation = conversation
-        self.fold = Fold(conversation.describe)
-        self._host = host
+        self.seat = Seat(host, conversation)
+        self.conversation = self.seat.held
+        self.fold = Fold(self.conversation.describe, conversation.last, awaits=self.conversation.awaits)
+        self.busy = False
+        self.news = False
+        self.thinking = host.ui.show_thinking
+        self.presses = Presses(turn_only=host.ui.ctrl_c == "turn")
+        self.sending = Sending(self)
+        self.doing = Doing(self, host)
+        self.host = host
         self._palette = palette
+        self._since = 0
+        self._asked: frozenset[str] = frozenset()
+        self._drawing = Drawing(self.conversation.draw, self.show)
 
     def compose(self) -> ComposeResult:
-        yield Transcript(self._palette)
+        yield Stage(Transcript(self._palette), Kinds(self.host.disabled))
         yield Live(self._palette)
-        yield Asking(self._palette)
-        yield Composer(self._host, self.conversation)
+        yield Queued(self._palette)
+        yield Asking(self._palette, self.conversation.pattern_problem)
+        yield Composer(self.host, self.conversation)
 
     def on_mount(self) -> None:
-        self.query_one(Composer).focus()
-        self.run_worker(self._read(), name="events")
+        self.transcript, self.live = self.query_one(Transcript), self.query_one(Live)
+        self.queued, self.asking = self.query_one(Queued), self.query_one(Asking)
+        self.composer = self.query_one(Composer)
+        self.composer.commands = partial(offered, self.host)
+        self.composer.words = lambda name, rest: completions(name, rest, self.host)
+        if self.conversation.last == 0:
+            self.show([self.fold.show(welcome(self.host, self.conversation))])
+        self.follow()
+        self.take_focus()
 
-    async def _read(self) -> None:
-        async for event in self.conversation.port.events(0):
-            await self._take(event)
+    # --- what is told of it -------------------------------------------------------------------------------------------
 
-    async def _take(self, event: AnyEvent) -> None:
-        changed = self.fold.take(event)
-        if isinstance(event, CallFinished) and (made := self.fold.call(event.id)):
-            made.drawn = await self.conversation.draw(made.asked, event)
-            made.touch()
-        self._show(changed)
+    @property
+    def title(self) -> str:
+        """Its first request, in a line."""
+        first = next((item.text for item in self.fold.items if isinstance(item, Asked)), "")
+        return visible(first.strip().split("\n", 1)[0][:80]) or "new session"
 
-    def _show(self, changed: list[AnyItem]) -> None:
-        self.query_one(Transcript).take(changed)
-        self.query_one(Live).show(self.fold.running, self.fold.tails)
-        calls = {asked.call: made for asked in self.fold.questions.values() if (made := self.fold.call(asked.call))}
-        self.query_one(Asking).put(list(self.fold.questions.values()), calls)
-        if not self.fold.questions and self.query_one(Asking).has_focus:
-            self.query_one(Composer).focus()
+    @property
+    def used(self) -> bool:
+        """Whether anything is in its log."""
+        return self._since > 0
+
+    @property
+    def untouched(self) -> bool:
+        """Whether another session may take its place, and nothing is lost."""
+        return not (self.used or self.busy or self.composer.text.strip() or self.queued.texts)
+
+    @property
+    def mark(self) -> Mark:
+        """How it stands, for a list."""
+        if self.fold.questions:
+            return "asks"
+        return "runs" if self.running else "news" if self.news else ""
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn or a call of this process runs."""
+        return self.busy or bool(self.fold.running)
+
+    def losses(self) -> list[str]:
+        """What would be lost if it were left now, but for programs in the background."""
+        draft = "a text that was not sent" if self.composer.text.strip() else ""
+        queued = f"{len(self.queued.texts)} queued" if self.queued.texts else ""
+        turn = "a turn that runs" if self.busy else "a call that runs" if self.fold.running else ""
+        return [one for one in (turn, draft, queued) if one]
+
+    def tell(self, text: str, level: Level = "info") -> None:
+        """Say something in the transcript; it is no part of the session."""
+        self.show([self.fold.tell(text, level)])
+
+    # --- events -------------------------------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Read events after those that were read. The worker before this one has ended: its session was closed."""
+        self.run_worker(self._follow(), name="events", group="events", exit_on_error=False)
+
+    async def _follow(self) -> None:
+        until = 0 if self._since else self.conversation.last
+        async for batch in Batches(self.conversation.port.events(self._since), until):
+            await self._take(batch, old=until)
+            until = 0
+
+    async def _take(self, batch: list[AnyEvent], *, old: int) -> None:
+        """Fold a batch and show what became of it. old: the number up to which it is the log of an opened session."""
+        changed: dict[int, AnyItem] = {}
+        over: Ended | None = None
+        for number, event in enumerate(batch, 1):
+            self._since = event.seq or self._since
+            for item in self.fold.take(event):
+                changed[id(item)] = item
+            if old and event.seq == old:
+                changed |= {id(item): item for item in self.fold.settle()}
+            if event.seq is None or event.seq > old:
+                over = self._hear(event) or over
+                if isinstance(event, CallFinished) and (made := self.fold.call(event.id)):
+                    await self._drawing.soon(made)
+            if not number % CHUNK:
+                await asyncio.sleep(0)
+        if old:
+            for item in self.fold.items:
+                if isinstance(item, Thought) and self.thinking:
+                    item.folded = False
+            for note in self.conversation.header[1:]:  # of this start, below what was said before it
+                self.fold.tell(note)
+            self._isolated(lambda: self.transcript.show(self.fold.items))
+            self._drawing.later(self.fold.calls)
+        self.show([] if old else changed.values())
+        self.composer.queued = len(self.queued.texts)
+        questions = frozenset(self.fold.questions)
+        asks, self._asked = bool(questions - self._asked), questions
+        self.news = bool(self.news or over or asks) and not self.display
+        self.post_message(self.Changed(self, ended=over, asks=asks))
+
+    def _hear(self, event: AnyEvent) -> Ended | None:
+        """What an event of now means for what is sent next; returns the end of a turn of this process."""
+        match event:
+            case kinds.TurnStarted(turn=turn) if turn == self.conversation.port.turn:
+                self.set_busy(True)
+            case kinds.Prompt(text=text, turn=turn) if turn == self.conversation.port.turn:
+                self.queued.heard(text)
+            case kinds.TurnEnded(turn=turn) if turn in (None, self.conversation.port.turn):
+                self.presses.ended()
+                self.set_busy(False)
+                self.run_worker(self.sending.over(event), group="sending", exit_on_error=False)
+                return next((item for item in reversed(self.fold.items) if isinstance(item, Ended)), None)
+            case _:
+                pass
+        return None
+
+    def set_busy(self, busy: bool) -> None:
+        """A turn of this process begins, or is over."""
+        self.busy = self.composer.busy = busy
+
+    def show(self, changed: Iterable[AnyItem]) -> None:
+        """Show items that are new or have changed, what runs and what is asked."""
+        fold, items = self.fold, list(changed)
+        for item in items:
+            if isinstance(item, Thought) and self.thinking and item.folded is None:
+                item.folded = False
+        calls = {asked.call: made for asked in fold.questions.values() if (made := fold.call(asked.call))}
+        if items:
+            self._isolated(lambda: self.transcript.take(items))
+        self._isolated(lambda: self.live.show(fold.running, fold.tails, fold.now))
+        self._isolated(lambda: self.asking.put(list(fold.questions.values()), calls))
+
+    def _isolated(self, show: Callable[[], object]) -> None:
+        try:
+            show()
+        except Exception as error:  # noqa: BLE001 - isolates widgets: one that cannot show something may not end the session
+            told = f"{type(error).__name__}: {error}. What was to be shown is in the session; the rest goes on."
+            self.notify(visible(told[:400]), title="not shown", severity="error", markup=False)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Work in the background that failed is told of; it ends nothing else."""
+        if event.state is WorkerState.ERROR:
+            event.stop()
+            error = event.worker.error
+            told = f"{event.worker.name or 'a step'} failed: {type(error).__name__}: {error}."
+            if event.worker.name == "events":
+                told += (
+                    f" What happens from here on is not shown; /resume {self.conversation.id} opens the session anew."
+                )
+            self.tell(told, "problem")
+
+    # --- what the person does -----------------------------------------------------------------------------------------
+
+    def take_focus(self) -> None:
+        """Keys go to the input, or to a question that waits, where nothing is written yet."""
+        self.composer.focus()
+        self.asking.offer()
 
     async def on_asking_answered(self, message: Asking.Answered) -> None:
         for answer in message.answers:
             await self.conversation.port.send(answer)
 
-    async def on_composer_submitted(self, message: Composer.Submitted) -> None:
-        typed = self.conversation.typed(message.text)
-        if typed is not None:
-            call = port.Call(id=f"t{secrets.token_hex(4)}", name=typed.tool, arguments=typed.arguments)
-            await self.conversation.port.send(call)
-        else:
-            await self.conversation.port.send(port.Prompt(text=message.text))
+    def on_composer_submitted(self, message: Composer.Submitted) -> None:
+        self.run_worker(
+            self.sending.submitted(message.text, steer=message.steer),
+            name="what was sent",
+            group="sending",
+            exit_on_error=False,
+        )
+
+    def on_composer_recall(self) -> None:
+        """The last queued prompt goes back into the input."""
+        if (text := self.queued.recall()) is not None:
+            self.composer.write(text)
+
+    def on_queued_taken_back(self, message: Queued.TakenBack) -> None:
+        if message.text:
+            draft = self.composer.text
+            self.composer.write(f"{message.text}\n{draft}" if draft.strip() else message.text)
+        self.composer.focus()
+
+    def on_transcript_left(self) -> None:
+        self.take_focus()
+
+    def press(self) -> Meaning:
+        """Ctrl-C with nothing selected; what is left to do is returned: stop and end are done here."""
+        asking = bool(self.fold.questions)
+        meaning = self.presses.press(calls=frozenset(self.fold.running), turn=self.busy, asking=asking)
+        if meaning == "stop":
+            self._send(port.Cancel())
+        elif meaning == "end":
+            self._send(port.Interrupt())
+        return meaning
+
+    def action_answer(self) -> None:
+        """To the questions that wait."""
+        self.asking.take()
+
+    def action_end_turn(self) -> None:
+        """Esc: end the turn, and calls outside one."""
+        if self.running or self.fold.questions:
+            self._send(port.Interrupt())
+
+    def _send(self, operation: port.AnyOperation) -> None:
+        self.run_worker(self.sending.send(operation), name="a key", group="keys", exit_on_error=False)
+
+    async def change_model(self, model: str) -> None:
+        """Let another model answer. What it was told stays on the screen.
+
+        Raises:
+            PegboardError: it cannot be had; the one before answers again.
+        """
+        reading = [worker for worker in self.workers if worker.name == "events" and worker.node is self]
+        try:
+            await self.seat.change(model)
+        finally:
+            await asyncio.gather(*(worker.wait() for worker in reading), return_exceptions=True)
+            self.follow()
+
+    async def end(self, signal: str | None = None, patience: float = 5.0) -> None:
+        """End what runs, and wait for that, for so many seconds."""
+        if not (self.running or self.fold.questions):
+            return
+        try:
+            await self.conversation.port.send(port.Interrupt(signal=signal))
+        except PegboardError:
+            return
+        for _ in range(int(patience / 0.05)):
+            if not (self.running or self.fold.questions):
+                return
+            await asyncio.sleep(0.05)

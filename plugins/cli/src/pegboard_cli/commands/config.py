@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pegboard.terminal import plain, spelled, visible
@@ -89,11 +88,13 @@ async def _show(key: str | None, path: str | None, *, origin: bool, json: bool) 
 
 def _lines(found: dict[str, Shown], *, origin: bool) -> list[str]:
     """`key = value`, and behind a `#` where it comes from and what should be known of it."""
+    from pegboard_cli.configuring import literal
+
     lines = []
     for name, one in found.items():
         words = [_where(one)] if origin else []
         words += [one.note] if one.note else []
-        text = f"{name} = {_literal(one.value)}" if one.value is not None else f"{name} is not set"
+        text = f"{name} = {literal(one.value)}" if one.value is not None else f"{name} is not set"
         lines.append(visible(text + (f"  # {'; '.join(words)}" if words else "")))
     return lines
 
@@ -104,14 +105,8 @@ def _where(one: Shown) -> str:
     return f"{one.layer}{place_of(one.source, ', ')}"
 
 
-def _literal(value: Any) -> str:
-    import msgspec
-
-    return msgspec.json.encode(value).decode()
-
-
 async def _get(key: str, path: str | None, *, json: bool) -> int:
-    from pegboard_cli.configuring import find, read
+    from pegboard_cli.configuring import find, literal, read
 
     loaded = read(path)
     found = find(key, loaded)
@@ -127,38 +122,23 @@ async def _get(key: str, path: str | None, *, json: bool) -> int:
 
         options.print_json({"key": key, **msgspec.structs.asdict(one)})
     elif one.value is not None:
-        sys.stdout.write(spelled(one.value if isinstance(one.value, str) else _literal(one.value)) + "\n")
+        sys.stdout.write(spelled(one.value if isinstance(one.value, str) else literal(one.value)) + "\n")
     return 0
 
 
 async def _set(key: str, text: str | None, path: str | None, *, json: bool) -> int:
-    from pegboard.config.places import config_file
-    from pegboard.config.write import set_key, unset_key
+    from pegboard_cli.configuring import change
 
-    from pegboard_cli.configuring import below_home, overridden, read, shown
-    from pegboard_cli.targets import Target, parts_of
-
-    file = config_file(os.environ)
-    if text is not None:
-        target = Target(key)
-        parts = target.key
-        set_key(file, parts, target.value(text), target.check)
+    changed = change(key, text, path)
+    if not changed.done:
+        typer.echo(visible(f"pegboard: {key} is not set in {changed.file}; nothing was changed"), err=True)
+    elif json:
+        options.print_json(
+            {"key": changed.key, "value": changed.value, "file": str(changed.file), "note": changed.note}
+        )
     else:
-        parts = parts_of(key)
-        if not unset_key(file, parts):
-            typer.echo(visible(f"pegboard: {key} is not set in {file}; nothing was changed"), err=True)
-            return 0
-    loaded = read(path)
-    name = ".".join(parts)
-    now = shown(loaded).get(name)
-    note = overridden(loaded, parts) or (now.note if now else None)
-    if json:
-        options.print_json({"key": name, "value": now.value if now else None, "file": str(file), "note": note})
-        return 0
-    value = f"{name} = {_literal(now.value)}" if now and now.value is not None else f"{name} is not set"
-    typer.echo(visible(f"{value}  # {'taken out of' if text is None else 'written to'} {below_home(file)}"))
-    if note:
-        _tell([f"{name}: {note}"])
+        typer.echo(visible(changed.line))
+        _tell([f"{changed.key}: {changed.note}"] if changed.note else [])
     return 0
 
 

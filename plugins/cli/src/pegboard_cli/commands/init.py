@@ -22,10 +22,9 @@ def init(path: options.Path = None, json: options.Json = False, debug: options.D
 
 
 async def _init(path: str | None, *, json: bool) -> int:
-    from pegboard.config.places import config_file
+    from pegboard.config.places import below_home, config_file
     from pegboard.config.write import create
 
-    from pegboard_cli.configuring import below_home
     from pegboard_cli.starting import answering, first_file
 
     file = config_file(os.environ)
@@ -39,7 +38,8 @@ async def _init(path: str | None, *, json: bool) -> int:
         return 0
     typer.echo(
         spelled(
-            f"Wrote {below_home(file)}: every line is a comment that shows a setting as it is shipped, or an example.\n"
+            f"Wrote {below_home(file, os.environ)}: "
+            "every line is a comment that shows a setting as it is shipped, or an example.\n"
             f"Model: {found.model} ({found.why}).\n"
             "\n"
             "Next:\n"

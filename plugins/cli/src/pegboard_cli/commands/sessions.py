@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from pegboard.session import SessionInfo
     from pegboard.session.files import Damage
 
-DEPTH = 10_000
-"""Calls within one another that an export may need."""
-
 app = options.new_app(help="List past sessions; show, export, audit, delete or prune them.", no_args_is_help=True)
 
 _Id = Annotated[
@@ -185,27 +182,16 @@ async def _audit(id: str | None, path: str | None, *, json: bool) -> int:
 
 async def _export(id: str, format: str, output: str | None) -> int:
     from pegboard.session.store import info_of, readable_events
-    from pegboard.wire import encode
 
     from pegboard_cli.exported import redactor, write_new
-    from pegboard_cli.exporting import page
+    from pegboard_cli.exporting import exported
 
     info = None if _missing(id) else info_of(_store() / id)
     if info is None:
         return 2
-    # Arguments in a log of other makers may go deeper than Python goes by default; a log line ends before this.
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEPTH))
-    kept_out = redactor()
     found, damage = readable_events(_store() / id)
     _told_of(damage)
-    events = [kept_out.value(event) if kept_out else event for event in found]
-    if kept_out is not None:
-        info = kept_out.value(info)
-    if format == "json":
-        about = {"session": id, "root": info.root, "started": info.started, "changed": info.changed}
-        data = encode(about | {"title": info.title, "turns": info.turns, "events": events}) + b"\n"
-    else:
-        data = page(info, events).encode()
+    data = exported(info, found, format, redactor())
     if output is None:
         sys.stdout.buffer.write(data)
         return 0

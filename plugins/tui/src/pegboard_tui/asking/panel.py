@@ -5,52 +5,352 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from pegboard import port
-from pegboard.events import ApprovalAsked, QuestionAsked
+from pegboard.events import ApprovalAsked
+from pegboard.terminal import visible
+from rich.segment import Segment
+from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, TextArea
 
-from pegboard_tui.drawing.look import Palette
+from pegboard_tui.asking import frame
+from pegboard_tui.asking.answering import Answering
+from pegboard_tui.asking.approval import arguments_of, call_rows
+from pegboard_tui.asking.arguments import has_long
+from pegboard_tui.asking.cells import folded
+from pegboard_tui.asking.hints import Hint, hint_rows
+from pegboard_tui.asking.keys import BINDINGS, ENTER, FIELDS, WORDS
+from pegboard_tui.asking.lines import Lines
+from pegboard_tui.asking.picker import question_rows
+from pegboard_tui.asking.queue import Question
+from pegboard_tui.asking.remember import PatternProblem, remember_rows
+from pegboard_tui.drawing.look import Look, Palette
 from pegboard_tui.items import Made
+from pegboard_tui.keys import spelled_keys
+
+LEAST = 3
+"""Rows that the panel takes at least: who asks, a row of the question, and the keys."""
 
 
-class Asking(Widget, can_focus=True):
-    """The questions that wait, the oldest first. Hidden while there is none."""
+class Asking(Answering, can_focus=True):
+    """The questions that wait, the oldest first. Hidden while there is none.
 
-    DEFAULT_CSS = "Asking { height: auto; max-height: 60%; display: none; border-top: solid $accent; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "yes", id="approval.yes"),
-        Binding("n", "answer(False)", "no", id="approval.no"),
-    ]
+    It takes the focus by itself only from where nothing is written, and a key answers only once `quiet.PAUSE` seconds went
+    by without one. A character that is typed before that goes where the focus was taken from, and takes the focus back
+    there. So whoever types a prompt while a question appears neither answers it nor loses a word. Enter never allows a call.
 
-    class Answered(Message):
-        """Answers that the person gave."""
+    Escape goes a step back: from a field to the question with what was written kept, from a question for permission to the
+    input, where the question stands on: escape neither allows nor refuses. A tool's question, which asks for words, is
+    dismissed by it. In the input, escape and Ctrl-C are the session's: they end the turn, and what waits is refused with it.
+    """
 
-        def __init__(self, answers: Sequence[port.Answer]) -> None:
+    DEFAULT_CSS = """
+    Asking { height: auto; display: none; layout: vertical; background: $panel; }
+    Asking > Input { height: 1; border: none; padding: 0; background: $surface; display: none; }
+    Asking > TextArea { border: none; padding: 0; display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [*BINDINGS]
+
+    class Waits(Message):
+        """A question is new, or several of one reply are. waiting: how many there are without an answer."""
+
+        def __init__(self, waiting: int) -> None:
             super().__init__()
-            self.answers = answers
+            self.waiting = waiting
 
-    def __init__(self, palette: Palette, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.palette = palette
-        self._questions: list[ApprovalAsked | QuestionAsked] = []
+    def __init__(self, palette: Palette, problem: PatternProblem | None = None, *, id: str | None = None) -> None:
+        """`problem`: why a pattern may not be kept for a command; None: every pattern may."""
+        super().__init__(problem, id=id)
+        self._palette = palette
+        self._from: Widget | None = None
+        self._took = self._left = False
+        self._rows_of: tuple[object, list[Strip]] = (None, [])
+        self._shown: tuple[str, int | None] | None = None
+        self._room: object = None
 
     def compose(self) -> ComposeResult:
-        yield Static(id="question", markup=False)
+        yield Lines(id="asked")
+        yield Input(id="line", compact=True, select_on_focus=False)
+        yield TextArea(id="arguments", compact=True)
+        yield Lines(id="keys")
 
-    def put(self, questions: Sequence[ApprovalAsked | QuestionAsked], calls: Mapping[str, Made]) -> None:
-        """Show these questions and no others. `calls`: those they are about, by id."""
-        self._questions = list(questions)
-        self.display = bool(questions)
-        if questions:
-            first = questions[0]
-            self.query_one("#question", Static).update(f"{first.call}: {first}")
-            self.focus()
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.draw())
+        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._resized())
+        self.watch(self.screen, "stack_updates", self.offer, init=False)
+        self.draw()
 
-    def action_answer(self, granted: bool) -> None:
-        """Answer the first question."""
-        if self._questions:
-            self.post_message(self.Answered([port.Answer(id=self._questions[0].id, granted=granted)]))
+    @property
+    def palette(self) -> Palette:
+        """The styles of text."""
+        return self._palette
+
+    @palette.setter
+    def palette(self, palette: Palette) -> None:
+        self._palette = palette
+        self.draw()
+
+    @property
+    def waiting(self) -> int:
+        """How many questions have no answer yet."""
+        return len(self.queue.waiting)
+
+    def put(self, questions: Sequence[Question], calls: Mapping[str, Made]) -> None:
+        """Show these questions and no others; what the person has begun with those that stay is kept.
+
+        `calls`: those they are about, by id. Cheap where nothing has changed."""
+        self._calls = dict(calls)
+        before, was = self.queue.waiting, self.queue.current
+        new = self.queue.put(questions)
+        if self.queue.waiting == before:
+            return
+        if was is not self.queue.current:
+            self.turn_to()
+        if not self.waiting:
+            self.close_panel()
+            return
+        self.display = True
+        if new:
+            self._left = False
+            earlier = [one for one in self.queue.waiting if one not in new]
+            if not all(any(_together(one, other) for other in earlier) for one in new):
+                self.post_message(self.Waits(self.waiting))
+        self.offer()
+        self.draw()
+
+    # --- the focus ----------------------------------------------------------------------------------------------------
+
+    def take(self) -> None:
+        """Take the focus because the person asked for it."""
+        if self.waiting:
+            self._from = self.screen.focused if not self.has_focus_within else self._from
+            self._took = False
+            self.quiet.skip()
+            self.screen.set_focus(self, scroll_visible=False)
+
+    def offer(self) -> None:
+        """Take the focus unless that disturbs: where something is written, after the person left, behind another screen."""
+        focused = self.screen.focused
+        seen = self.screen.is_current and all(
+            node.display for node in self.ancestors_with_self if isinstance(node, Widget)
+        )
+        if not self.waiting or self._left or not seen or self.has_focus_within or _written(focused):
+            return
+        self._from, self._took = focused, True
+        self.begin_quiet()
+        self.screen.set_focus(self, scroll_visible=False)
+
+    def focus(self, scroll_visible: bool = True) -> Asking:
+        """Take the focus because something else gave it up: keys do not count at once."""
+        if not self.has_focus_within:
+            self.begin_quiet()
+        super().focus(scroll_visible)
+        return self
+
+    def leave(self) -> None:
+        """Give the focus back; the questions stand."""
+        self._left, self._took = True, False
+        self._give_focus()
+
+    def close_panel(self) -> None:
+        """There is nothing to show any more."""
+        if self.has_focus_within:
+            self._give_focus()
+        self.display = False
+        self._rows_of = (None, [])
+
+    def _give_focus(self) -> None:
+        target = self._from
+        if target is not None and target.is_attached and target.focusable and target is not self:
+            self.screen.set_focus(target, scroll_visible=False)
+        else:
+            self.screen.focus_next()
+
+    async def on_key(self, event: events.Key) -> None:
+        """Keep what is typed on from being an answer; begin an answer in the person's own words."""
+        if not self.has_focus or event.character is None or not event.is_printable:
+            return
+        if not self.quiet.over:
+            event.stop()
+            event.prevent_default()
+            target = self._from
+            if self._took and target is not None and target.is_attached:
+                self._took = False
+                self.screen.set_focus(target, scroll_visible=False)
+                target.post_message(events.Key(event.key, event.character))
+            else:
+                self.too_soon(event.character)
+        elif event.key not in self.screen.active_bindings and self.begin_own(event.character):
+            event.stop()
+            event.prevent_default()
+
+    def on_click(self, event: events.Click) -> None:
+        if not self.has_focus_within:
+            self.take()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.scroll_rows(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.scroll_rows(-3)
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def words(self, id: str, question: Question) -> tuple[str, str]:
+        """How a key is told of, where that depends on the question."""
+        match id:
+            case "approval.yes" if question.call in self.queue.edited:
+                return "allow as edited", "yes"
+            case "approval.details":
+                return ("in short", "short") if self.queue.draft(question).full else ("in full", "full")
+            case "approval.allow-chosen":
+                return f"allow chosen ({len(self.queue.chosen)})", "chosen"
+            case "approval.back" if self.step == "look":
+                return ("to the input", "back") if isinstance(question, ApprovalAsked) else ("dismiss", "dismiss")
+            case _:
+                return WORDS[id]
+
+    def draw(self) -> None:
+        """Draw the question that is looked at, in the rows there are, with the keys always in sight."""
+        question = self.queue.current
+        if question is None or not self.is_mounted or not isinstance(self.parent, Widget):
+            return
+        whole = self.parent.size
+        look = Look(width=max(self.content_size.width or whole.width, 1), palette=self.palette)
+        rows = max(LEAST, whole.height * (3 if self.step != "edit" else 4) // 5)
+        body, at = ([], None) if self.step == "edit" else self._body(question, look)
+        foot = self._foot(question, look, rows)
+        field = 0 if self.step not in FIELDS else 1 if self.step != "edit" else max(rows - 1 - len(foot), 1)
+        listed = frame.list_length(self.queue) if self.step == "look" else 0
+        share = frame.shares(rows, keys=len(foot), waiting=listed, field=field, body=len(body))
+        draft = self.queue.draft(question)
+        draft.scroll = _scrolled(draft.scroll, at if self._shown != (question.id, at) else None, share.body, len(body))
+        self._shown = (question.id, at)
+        below = max(len(body) - draft.scroll - share.body, 0)
+        notice = self._notice(0 if share.rule else below)
+        top = [frame.title_row(question, self.queue, self._calls, look, notice)]
+        top += frame.list_rows(self.queue, self._calls, look, share.list)
+        if share.line:
+            top.append(frame.rule_row(0, 0, look, ""))
+        top += body[draft.scroll : draft.scroll + share.body]
+        if share.rule:
+            top.append(frame.rule_row(draft.scroll, below, look, self._key("approval.page-down") or "pgdn"))
+        self._page = max(share.body - 1, 1)
+        self.query_one("#asked", Lines).show(top)
+        self.query_one("#arguments", TextArea).styles.height = field
+        self.query_one("#keys", Lines).show(foot)
+
+    def _body(self, question: Question, look: Look) -> tuple[list[Strip], int | None]:
+        """The rows of a question, and the one that has to be in sight."""
+        draft = self.queue.draft(question)
+        if not isinstance(question, ApprovalAsked):
+            return question_rows(question, draft, look)
+        made = self._calls.get(question.call)
+        key = (question.id, look, draft.full, made.described.activity if made else None)
+        if self._rows_of[0] != key:
+            edited = question.call in self.queue.edited
+            self._rows_of = (key, call_rows(question, made, look, full=draft.full, edited=edited))
+        if self.step not in ("scope", "pattern"):
+            return self._rows_of[1], None
+        return [*remember_rows(question, draft, look), Strip([]), *self._rows_of[1]], None
+
+    def _foot(self, question: Question, look: Look, rows: int) -> list[Strip]:
+        """What there is to be told, and the keys."""
+        palette = look.palette
+        told = folded([Segment(visible(self.message), palette.problem)], look.width) if self.message else []
+        most = 1 if rows < frame.SMALL else 2 if rows < 10 else 4
+        foot = hint_rows(self._hints(question), look, most)
+        return [*told[: max(rows - 2 - len(foot), 1 if rows > LEAST else 0)], *foot]
+
+    def _hints(self, question: Question) -> list[Hint]:
+        if not self.has_focus_within:
+            return [Hint(self._key("approval.focus") or "shift+tab", "answer", "answer")]
+        found: list[Hint] = [Hint("enter", *ENTER[self.step])] if self.step in ENTER else []
+        if self.step == "look" and not isinstance(question, ApprovalAsked) and len(question.options) > 1:
+            found.append(Hint(f"1-{min(len(question.options), 9)}", "take by number", "number"))
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            id = binding.id or ""
+            if id not in WORDS or self._untold(id, question) or any(hint.action == binding.action for hint in found):
+                continue
+            found.append(Hint(spelled_keys(binding.key), *self.words(id, question), binding.action))
+        return found
+
+    def _untold(self, id: str, question: Question) -> bool:
+        """Whether a key that does something is not told of: it would only be noise here."""
+        match id:
+            case "approval.no-all":
+                return len(self.queue.approvals) < 2
+            case "approval.editor":
+                return self.step != "edit"
+            case "approval.details" if isinstance(question, ApprovalAsked):
+                arguments = arguments_of(question, self._calls.get(question.call))
+                return not has_long(arguments, self.content_size.width)
+            case _:
+                return False
+
+    def _key(self, id: str) -> str:
+        """How the key is told of that an action has now; empty: it has none."""
+        for active in self.screen.active_bindings.values():
+            if active.binding.id == id:
+                return spelled_keys(active.binding.key)
+        return ""
+
+    def _notice(self, below: int) -> str:
+        if not self.has_focus_within:
+            return "your keys go elsewhere"
+        if self.ignored and not self.quiet.over:
+            return f"{self.ignored} came too soon: once more"
+        if not self.quiet.over and self.step in ("look", "scope"):
+            return "keys count in a moment"
+        return f"+{below} rows" if below else ""
+
+    def on_descendant_focus(self) -> None:
+        self.draw()
+
+    def on_focus(self) -> None:
+        self.draw()
+
+    def on_blur(self) -> None:
+        self.draw()
+
+    def on_resize(self) -> None:
+        self._resized()
+
+    def on_show(self) -> None:
+        self.offer()
+
+    def _resized(self) -> None:
+        size = self.parent.size if isinstance(self.parent, Widget) else None
+        if size is not None and self._room != (size, self.content_size.width):
+            self._room = (size, self.content_size.width)
+            self.draw()
+
+
+def _scrolled(scroll: int, at: int | None, room: int, count: int) -> int:
+    """Rows to scroll past, so that this one is in sight, and no room is left empty that there are rows for."""
+    if at is not None:
+        scroll = at if at < scroll else max(scroll, at - room + 1)
+    return max(min(scroll, count - room), 0)
+
+
+def _together(one: Question, other: Question) -> bool:
+    """Whether two questions are of one reply, which are asked about together."""
+    return (
+        isinstance(one, ApprovalAsked)
+        and isinstance(other, ApprovalAsked)
+        and min(one.batch, other.batch) > 1
+        and (one.turn, one.lane) == (other.turn, other.lane)
+    )
+
+
+def _written(widget: Widget | None) -> bool:
+    """Whether something is written there that would be lost from sight."""
+    if isinstance(widget, TextArea):
+        return bool(widget.text)
+    return isinstance(widget, Input) and bool(widget.value)

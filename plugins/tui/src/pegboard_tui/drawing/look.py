@@ -45,3 +45,8 @@ class Look:
     palette: Palette = field(default_factory=Palette)
     thinking: bool = False
     images: bool = True
+
+    def __post_init__(self) -> None:
+        """There is always a column."""
+        if self.width < 1:
+            object.__setattr__(self, "width", 1)

@@ -1,0 +1,258 @@
+"""Markdown set for a terminal: read by markdown-it, laid out here.
+
+Nothing in it conceals: HTML and its comments, definitions of links and entities are not read but shown as they are written;
+of a link the address is shown, of a fence what stands behind it. Reading is by blocks at the top, which nothing that comes
+later changes, so a text that grows (`Growing`) is set block by block, each once.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rich.style import Style
+from textual.strip import Strip
+
+from pegboard_tui.drawing.cells import PLAIN, expanded, indented, room, strips, width_of, wrapped
+from pegboard_tui.drawing.code import coloured, lexer_of
+from pegboard_tui.drawing.inline import inline
+from pegboard_tui.drawing.look import Look
+from pegboard_tui.drawing.spelling import BEGIN, END, Line, marked, marked_line, settled
+from pegboard_tui.drawing.tables import table
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+    from pegboard_tui.drawing.look import Palette
+
+MOST = 400_000
+"""Characters of one text that are set; of what is longer the end is told to be missing."""
+CHUNK = 40
+"""Lines of a fence that is not closed yet which are coloured at once."""
+_BULLETS = "•◦▪"
+_ITALIC = Style(italic=True)
+_UNDER = Style(underline=True)
+_TASK = re.compile(r"\[([ xX])\] ")
+_BEGUN = re.compile(r"(?:^|\n)[ \t]*(?:[-=*+#>`~]{1,3}|\d{1,3}[.)]?)[ \t]*$")
+"""The beginning of a line which may yet become anything: `-` is not a heading's underline before the line has ended."""
+
+
+def markdown(text: str, look: Look) -> list[Strip]:
+    """A whole text, set."""
+    return Growing().draw(text, look)
+
+
+class Growing:
+    """A text that grows, and what of it is set already: all blocks but the last, for one width and palette."""
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._source = ""
+        self._set: list[Strip] = []
+
+    def draw(self, text: str, look: Look, *, done: bool = True) -> list[Strip]:
+        """The text as it is now. done: nothing more comes; before that, what a last line only begins is held back."""
+        more, text = len(text) - MOST, text[:MOST]
+        key = (look.width, look.palette)
+        if key != self._key or not text.startswith(self._source):
+            self._key, self._source, self._set = key, "", []
+        rest = text[len(self._source) :]
+        blocks = _blocks(marked(rest if done else _certain(rest)))
+        setter = _Setter(look.palette)
+        last: list[Strip] = []
+        for number, (tokens, _) in enumerate(blocks):
+            last = strips(setter.block(tokens, look.width))
+            if number < len(blocks) - 1:
+                self._set += [*last, _BLANK]
+        if blocks:
+            self._source += rest[: _lines_long(rest, blocks[-1][1])]
+        found = [*self._set, *last]
+        if more > 0:
+            found += strips([[], *wrapped([(f"… {more:,} more characters", look.palette.dim)], look.width)])
+        return found
+
+
+_BLANK = Strip.blank(0)
+
+
+def _certain(text: str) -> str:
+    """Without the beginning of a line which may yet become anything."""
+    end = text[-80:].removesuffix("\r")
+    begun = _BEGUN.search(end)
+    return text[: len(text) - len(text[-80:]) + (begun.start() if begun else len(end))]
+
+
+def _lines_long(text: str, lines: int) -> int:
+    """How many characters the first lines of a text have."""
+    at = 0
+    for _ in range(lines):
+        at = text.index("\n", at) + 1
+    return at
+
+
+def _blocks(text: str) -> list[tuple[list[Token], int]]:
+    """The blocks at the top, each with the number of the line it begins in."""
+    found: list[tuple[list[Token], int]] = []
+    for token in _parser().parse(text):
+        if token.level == 0 and token.nesting >= 0:
+            found.append(([], token.map[0] if token.map else 0))
+        found[-1][0].append(token)
+    return found
+
+
+@lru_cache(1)
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable(["strikethrough", "table"])
+    return parser.disable(["html_block", "html_inline", "reference", "entity"])
+
+
+class _Setter:
+    """Sets blocks. Each of its methods returns lines that are no wider than the width they were given."""
+
+    def __init__(self, palette: Palette) -> None:
+        self._palette = palette
+
+    def block(self, tokens: list[Token], width: int, depth: int = 0) -> list[Line]:
+        """One block, with all that is in it."""
+        palette, head = self._palette, tokens[0]
+        match head.type:
+            case "heading_open":
+                level = int(head.tag[1:])
+                style = (
+                    palette.heading + (_UNDER if level == 1 else PLAIN)
+                    if level < 3
+                    else palette.strong + (PLAIN if level < 4 else _ITALIC)
+                )
+                return self._paragraph(tokens[1], palette.text + style, width)
+            case "paragraph_open":
+                return self._paragraph(tokens[1], palette.text, width)
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(tokens, width, depth)
+            case "blockquote_open":
+                bar: Line = [("▎ ", palette.dim)]
+                inner = room(width, 2)
+                lines = self._inside(tokens[1:-1], inner or width, depth)
+                return indented(lines, bar, bar) if inner else lines
+            case "fence" | "code_block":
+                return self._code(head, width)
+            case "table_open":
+                return self._table(tokens, width)
+            case "hr":
+                return [[("─" * width, palette.dim)]]
+            case "inline":
+                return self._paragraph(head, palette.text, width)
+            case _:  # nothing else is switched on
+                rows = (head.content or "").split("\n")
+                return [line for row in rows for line in wrapped(settled([(row, palette.text)], palette), width)]
+
+    def _inside(self, tokens: list[Token], width: int, depth: int, tight: bool = False) -> list[Line]:
+        """Blocks below one another, a blank line between them."""
+        lines: list[Line] = []
+        for block in _split(tokens):
+            if lines and not tight:
+                lines.append([])
+            lines += self.block(block, width, depth)
+        return lines
+
+    def _paragraph(self, token: Token, style: Style, width: int) -> list[Line]:
+        return [part for line in inline(token.children or [], style, self._palette) for part in wrapped(line, width)]
+
+    def _list(self, tokens: list[Token], width: int, depth: int) -> list[Line]:
+        palette, ordered = self._palette, tokens[0].type == "ordered_list_open"
+        items = _split(tokens[1:-1])
+        tight = any(token.type == "paragraph_open" and token.hidden for token in tokens)
+        first = int(tokens[0].attrGet("start") or 1) if ordered else 0
+        size = len(str(first + len(items) - 1)) + 1 if ordered else 1
+        lines: list[Line] = []
+        for number, item in enumerate(items):
+            sign = f"{first + number}{item[0].markup}".rjust(size) if ordered else _BULLETS[depth % len(_BULLETS)]
+            lead: Line = [(f"{sign} ", palette.accent if ordered else palette.dim), *self._task(item)]
+            inner = room(width, width_of(lead))
+            made = self._inside(item[1:-1], inner or width, depth + 1, tight) or [[]]
+            if number and not tight:
+                lines.append([])
+            lines += indented(made, lead) if inner else [*wrapped(lead, width), *made]
+        return lines
+
+    def _task(self, item: list[Token]) -> Line:
+        """The box of a task, taken from its text."""
+        inner = item[2] if len(item) > 2 and item[1].type == "paragraph_open" else None
+        first = inner.children[0] if inner is not None and inner.children else None
+        found = _TASK.match(first.content) if first is not None and first.type == "text" else None
+        if first is None or found is None:
+            return []
+        first.content = first.content[found.end() :]
+        ticked = found[1] != " "
+        return [("[x] " if ticked else "[ ] ", self._palette.good if ticked else self._palette.dim)]
+
+    def _code(self, token: Token, width: int) -> list[Line]:
+        palette = self._palette
+        info = token.info.strip()
+        language = info.split(maxsplit=1)[0] if info else ""
+        inner = room(width, 2)
+        bar: Line = [("│ ", palette.dim)] if inner else []
+        code = token.content.removesuffix("\n")
+        lines: list[Line] = []
+        if info:
+            head = settled([(marked_line(info, keep=BEGIN + END), palette.dim)], palette)
+            lines += indented(wrapped(head, inner or width), [("┌ ", palette.dim)] if inner else [], bar)
+        for row in _coloured(code, lexer_of(language), palette, closed=_closed(token)):
+            made = wrapped(expanded(settled(row, palette), 4), inner or width, words=False)
+            lines += indented(made, bar, bar)
+        return lines
+
+    def _table(self, tokens: list[Token], width: int) -> list[Line]:
+        palette = self._palette
+        rows: list[list[Line]] = []
+        sides: list[str] = []
+        for at, token in enumerate(tokens):
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in ("th_open", "td_open"):
+                head = token.type == "th_open"
+                if head:
+                    sides.append(str(token.attrGet("style") or "").removeprefix("text-align:"))
+                style = palette.text + palette.strong if head else palette.text
+                cell = inline(tokens[at + 1].children or [], style, palette)
+                rows[-1].append([piece for line in cell for piece in line])
+        return table(rows[0], rows[1:], width, palette, sides)
+
+
+def _coloured(code: str, lexer: str, palette: Palette, *, closed: bool) -> list[Line]:
+    """While a fence is open its lines are coloured some at a time, so that a long one is not lexed whole for each word."""
+    if closed:
+        return coloured(code, lexer, palette, palette.text)
+    rows = code.split("\n")
+    return [
+        line
+        for start in range(0, len(rows), CHUNK)
+        for line in _chunk("\n".join(rows[start : start + CHUNK]), lexer, palette)
+    ]
+
+
+@lru_cache(64)
+def _chunk(code: str, lexer: str, palette: Palette) -> list[Line]:
+    return coloured(code, lexer, palette, palette.text)
+
+
+def _closed(token: Token) -> bool:
+    """Whether the line that ends a fence is there."""
+    if token.type != "fence" or token.map is None:
+        return True
+    return token.content.count("\n") <= token.map[1] - token.map[0] - 2
+
+
+def _split(tokens: list[Token]) -> list[list[Token]]:
+    """The blocks among tokens, each with all that is in it."""
+    found: list[list[Token]] = []
+    depth = 0
+    for token in tokens:
+        if depth == 0:
+            found.append([])
+        found[-1].append(token)
+        depth += token.nesting
+    return found

@@ -1,0 +1,79 @@
+r"""Text made safe before it is laid out, with what was spelled out told apart from the same letters in the text.
+
+`terminal.visible` marks what it spells out by inverse video, which is cells' business here: the two marks become two
+characters of the private use area, which no text can bring in (they are spelled out themselves), pass through Markdown and
+Pygments as letters, and are turned into a style last of all, by `settled`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+from pegboard.terminal import MARK, UNMARK, command_output, spelled, visible
+
+if TYPE_CHECKING:
+    from rich.style import Style
+
+    from pegboard_tui.drawing.look import Palette
+
+Piece: TypeAlias = "tuple[str, Style]"
+"""Text in one style, on one line."""
+Line: TypeAlias = list[Piece]
+
+BEGIN, END = "\ue000", "\ue001"
+"""Around what is spelled out, until it is settled."""
+_SPACES = "\n\t\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What `terminal.spelled` leaves as it is."""
+_SETTLED = _SPACES + BEGIN + END
+_COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
+
+
+def marked(text: str) -> str:
+    """Text of several lines, as `terminal.spelled` makes it, with marks."""
+    shown = spelled(text)
+    return text if shown == text else _marks(visible(text.replace("\r\n", "\n"), keep=_SPACES, colour=True))
+
+
+def marked_line(text: str, keep: str = "") -> str:
+    """Text within a line, as `terminal.visible` makes it, with marks."""
+    return _marks(visible(text, keep=keep, colour=True))
+
+
+def marked_output(text: str) -> str:
+    """What a command printed, as `terminal.command_output` makes it, with marks: whole colours go, all else is told."""
+    shown = command_output(text)
+    return text if shown == text else marked(uncoloured(text))
+
+
+def uncoloured(text: str) -> str:
+    """Without the colours that `terminal.command_output` takes out."""
+    return _COLOUR.sub("", text) if "\x1b" in text else text
+
+
+def settled(line: Line, palette: Palette) -> Line:
+    """The line with its marks turned into style; what was decoded after it was made safe is made safe here."""
+    found: Line = []
+    style_of_hidden, inside = palette.hidden, False
+    for text, style in line:
+        if text.isascii() and text.isprintable():
+            if text:
+                found.append((text, style + style_of_hidden if inside else style))
+            continue
+        rest = _marks(visible(text, keep=_SETTLED, colour=True))
+        while rest:
+            cut = rest.find(END if inside else BEGIN)
+            part, rest = (rest, "") if cut < 0 else (rest[:cut], rest[cut + 1 :])
+            if part:
+                found.append((part.replace(BEGIN, ""), style + style_of_hidden if inside else style))
+            inside = inside if cut < 0 else not inside
+    return found
+
+
+def _marks(text: str) -> str:
+    return text.replace(MARK, BEGIN).replace(UNMARK, END) if MARK in text else text
+
+
+def unmarked(text: str) -> str:
+    """Without the marks: for addresses, which nobody styles."""
+    return text.replace(BEGIN, "").replace(END, "")

@@ -1,0 +1,186 @@
+"""How the app looks and is handled as a whole: its theme, what a terminal without colours gets, its side pane, help, keys
+and palette of commands, and what it tells a person who looks elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pegboard.port import Host
+from textual import events
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
+
+from pegboard_tui.commands import offered
+from pegboard_tui.drawing.look import Palette
+from pegboard_tui.help import HelpScreen
+from pegboard_tui.keys import Bound, KeysScreen, bindings, keymap_of
+from pegboard_tui.notify import Notifier
+from pegboard_tui.palette import Models, Modes, Sessions, SlashCommands, Themes, Toggles
+from pegboard_tui.session import SessionView
+from pegboard_tui.side import Side
+from pegboard_tui.signs import Encoded, unicode_fits
+from pegboard_tui.status import Hints, Status, facts_of
+from pegboard_tui.themes import PLAIN, THEMES, chosen, colourless, filtered, palette_of
+
+NARROW = 100
+"""Columns below which the side pane lies over the transcript, and only when it is asked for."""
+
+
+class Looks(App[int]):
+    """What every screen of the app has. `told`: what the person should know of their settings of it, a note a line."""
+
+    CSS_PATH = Path(__file__).with_name("pegboard.tcss")
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012 - as Textual has it
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-tiny"), (8, "-low"), (16, "-high")]  # noqa: RUF012 - the same
+    COMMANDS: ClassVar = {SlashCommands, Themes, Sessions, Modes, Models, Toggles}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+p", "command_palette", "commands", id="app.palette", priority=True),
+        Binding("f1", "help", "help", id="app.help"),
+        Binding("f2", "side", "side pane", id="app.side"),
+        Binding("f3", "keys", "all keys", id="app.keys"),
+    ]
+
+    def __init__(self, host: Host, environ: Mapping[str, str] | None = None) -> None:
+        self.environ = os.environ if environ is None else environ
+        super().__init__()
+        self.host = host
+        self.animation_level = "none"
+        self.told: list[str] = []
+        self.keys: dict[str, str] = {}
+        self._palette: Palette | None = None
+        self._encoding = getattr(sys.__stderr__, "encoding", None)  # Textual writes there
+        self.notifier = Notifier(host.ui.notify, self.environ, self.write_to_terminal)
+        for theme in THEMES:
+            self.register_theme(theme)
+        name, note = chosen(host.ui.theme, self.available_themes, self.environ)
+        self.theme = name
+        self.no_color = name == PLAIN
+        self.told += [note] if note else []
+
+    def on_mount(self) -> None:
+        for side in self.query(Side):
+            side.set_class(not self.host.ui.side, "-closed")
+        self.bind_keys()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        view = self.looked_at
+        if view is not None:
+            for note in self.told:
+                view.tell(note, "warning")
+        self.show_standing()
+
+    # --- colours ------------------------------------------------------------------------------------------------------
+
+    @property
+    def palette(self) -> Palette:
+        """The styles of text under the theme that is on."""
+        if self._palette is None:
+            self._palette = palette_of(self.current_theme)
+        return self._palette
+
+    def watch_theme(self) -> None:
+        """Everything is drawn anew in the colours of the theme."""
+        self._palette = None
+        self.no_color = self.theme == PLAIN or colourless(self.environ)
+        for screen in self.screen_stack if self.is_running else ():
+            for widget in screen.walk_children():
+                if isinstance(getattr(widget, "palette", None), Palette):
+                    widget.palette = self.palette  # type: ignore[attr-defined]
+                    widget.refresh(layout=True)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """No colour where none is wanted, and no sign that the terminal cannot show."""
+        kept = filtered(super().get_line_filters(), self.no_color)
+        return kept if unicode_fits(self._encoding) else [*kept, Encoded(self._encoding or "ascii")]
+
+    def chosen_theme(self, name: str) -> str | None:
+        """Take a theme, and keep it in the settings. Returns what went wrong, None when it is on and kept.
+
+        Raises:
+            PegboardError: it is on, but could not be kept.
+        """
+        if name not in self.available_themes:
+            return f"there is no theme {name}; there are {', '.join(self.themes)}. It is as it was."
+        self.theme = name
+        self.host.keep("ui.theme", name)
+        return None
+
+    @property
+    def themes(self) -> list[str]:
+        """The themes there are, ours first."""
+        ours = [theme.name for theme in THEMES]
+        return [*ours, *sorted(set(self.available_themes) - set(ours))]
+
+    # --- keys ---------------------------------------------------------------------------------------------------------
+
+    def bind_keys(self) -> None:
+        """Bind what the settings bind otherwise, and note what of it cannot be."""
+        if wanted := self.host.ui.keys:
+            self.keys, notes = keymap_of(wanted, bindings())
+            self.told += notes
+            self.set_keymap(self.keys)
+
+    def action_help(self) -> None:
+        """Show the page of help."""
+        self.push_screen(HelpScreen(self.palette, self.bound(), self.keys, offered(self.host)))
+
+    def action_keys(self) -> None:
+        """Show what each key does."""
+        self.push_screen(KeysScreen(self.palette, self.bound(), self.keys))
+
+    def bound(self) -> list[Bound]:
+        """Every binding of the app."""
+        return bindings()
+
+    # --- the side pane ------------------------------------------------------------------------------------------------
+
+    def action_side(self) -> None:
+        """Open or close the side pane. Over the transcript it has the focus, so that Esc closes it."""
+        for side in self.screen.query(Side):
+            side.toggle(narrow=self.size.width < NARROW)
+
+    # --- how a session stands -----------------------------------------------------------------------------------------
+
+    @property
+    def looked_at(self) -> SessionView | None:
+        """The session that is seen."""
+        return next((view for view in self.screen_stack[0].query(SessionView) if view.display), None)
+
+    def show_standing(self) -> None:
+        """Show how the session that is seen stands: above it, below it, and in the side pane."""
+        view = self.looked_at
+        if view is None or not view.is_mounted:
+            return
+        facts, screen = facts_of(view), self.screen_stack[0]
+        for status in screen.query(Status):
+            status.show(facts)
+        for hints in screen.query(Hints):
+            hints.show(facts)
+        for side in screen.query(Side):
+            side.show(view.fold, view.conversation)
+
+    def heard(self, message: SessionView.Changed) -> None:
+        """Something happened in a session: it is shown, and told where nobody looks."""
+        if message.view is self.looked_at:
+            self.show_standing()
+        waiting = len(message.view.fold.questions) if message.asks else 0
+        self.notifier.saw(ended=message.ended, waiting=waiting)
+
+    # --- telling ------------------------------------------------------------------------------------------------------
+
+    def on_app_focus(self, event: events.AppFocus) -> None:
+        self.notifier.focused = True
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        self.notifier.focused = False
+
+    def write_to_terminal(self, sequence: str) -> None:
+        """Write an escape sequence of ours, if there is a terminal."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)

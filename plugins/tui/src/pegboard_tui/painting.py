@@ -1,0 +1,53 @@
+"""A line of the transcript as the cells of the screen: the gutter, the row, and what is marked in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.selection import Selection
+from textual.strip import Strip
+
+from pegboard_tui.selecting import Spot, restyled, span_of
+from pegboard_tui.window import Row
+
+GUTTER = 2
+"""Columns to the left of the rows."""
+CURSOR, EDGE = "▌", " "
+PLAIN = Style()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """What is marked: the item under the cursor, what the mouse selected, what a search looked for; and how.
+
+    text: the style beneath everything."""
+
+    text: Style
+    cursor: int | None = None
+    pointer: Style = PLAIN
+    selection: Selection | None = None
+    selected: Style = PLAIN
+    search: re.Pattern[str] | None = None
+    found: Style = PLAIN
+
+
+def painted(row: Row | None, width: int, marks: Marks) -> Strip:
+    """A line of exactly this many columns. Its cells know where they are, for the mouse; those past the text do not."""
+    if row is None:
+        return Strip.blank(width, marks.text)
+    strip, spot = row.strip or Strip.blank(0), Spot(row.number, row.row or 0)
+    if marks.search:
+        spans = [match.span() for match in marks.search.finditer(strip.text)]
+        strip = restyled(strip, spans, marks.found)
+    if marks.selection and row.row is not None:
+        span = span_of(marks.selection, spot, len(strip.text.rstrip()))
+        strip = restyled(strip, [span], marks.selected) if span else strip
+    at = Style.from_meta({"offset": (0, spot.y)})
+    pointed = row.number == marks.cursor and row.row is not None
+    pointer = Segment(CURSOR if pointed else EDGE, (marks.pointer if pointed else marks.text) + at)
+    gutter = [pointer, *[Segment(" ", marks.text + at)] * (GUTTER - 1)]
+    line = Strip([*gutter, *strip.apply_style(marks.text).apply_offsets(0, spot.y)])
+    return line.crop_extend(0, width, marks.text)

@@ -1,0 +1,132 @@
+"""Several sessions at once: which are open, how each stands, and going from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from pegboard.terminal import visible
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from pegboard_tui.drawing.look import Palette
+
+SIGNS = {"asks": "?", "runs": "~", "news": "*", "": " "}
+"""How a session stands: a question waits; something runs; something was said that nobody has seen."""
+WORDS = {"asks": "waits for an answer", "runs": "runs", "news": "has news", "": ""}
+
+
+class Open(NamedTuple):
+    """An open session in a list. key: of its view. here: it is the one that is looked at."""
+
+    key: str
+    id: str
+    title: str
+    mark: str
+    here: bool
+
+
+class OpenSessions(Static):
+    """A line with the open sessions, above them. Hidden while there is but one."""
+
+    DEFAULT_CSS = "OpenSessions { height: 1; display: none; padding: 0 1; }"
+
+    class Chosen(Message):
+        """This session is to be looked at."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, palette: Palette, *, id: str | None = None) -> None:
+        super().__init__(id=id, markup=False)
+        self.palette = palette
+        self._sessions: Sequence[Open] = ()
+        self._ends: list[int] = []
+
+    def show(self, sessions: Sequence[Open]) -> None:
+        """Show these sessions and no others."""
+        self._sessions = sessions
+        self.display = len(sessions) > 1
+        room = max((self.size.width or 80) // max(len(sessions), 1) - 6, 4)
+        text = Text(no_wrap=True, overflow="ellipsis")
+        self._ends = []
+        for number, one in enumerate(sessions, 1):
+            sign = SIGNS.get(one.mark, " ").strip()
+            title = Text(one.title)
+            title.truncate(room, overflow="ellipsis")
+            style = self.palette.focus if one.here else self.palette.accent if sign else self.palette.dim
+            text.append(f" {number}{sign} {title.plain} ", style).append(" ")
+            self._ends.append(text.cell_len)
+        self.update(text)
+
+    def on_resize(self) -> None:
+        self.show(self._sessions)
+
+    def on_click(self, event: object) -> None:
+        """The one that the pointer is on."""
+        x = getattr(event, "x", 0) - 1
+        for one, end in zip(self._sessions, self._ends, strict=False):
+            if x < end:
+                self.post_message(self.Chosen(one.key))
+                return
+
+
+class Switcher(ModalScreen[str | None]):
+    """The open sessions. It returns the key of the one that is to be looked at, `+` for a new one, `-KEY` for one that is
+    to be closed; None: nothing."""
+
+    DEFAULT_CSS = """
+    Switcher { align: center middle; }
+    Switcher > Vertical { width: 100%; max-width: 90; height: auto; max-height: 100%; border: round $accent; }
+    Switcher OptionList { height: auto; max-height: 15; border: none; }
+    Switcher Static { height: auto; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "close", id="switcher.close"),
+        Binding("n", "dismiss('+')", "a new one", id="switcher.new"),
+        Binding("delete,d,backspace", "end", "close the session", id="switcher.end"),
+        *(Binding(str(n), f"number({n})", f"session {n}", id=f"switcher.n{n}", show=False) for n in range(1, 10)),
+    ]
+
+    def __init__(self, palette: Palette, sessions: Sequence[Open]) -> None:
+        super().__init__()
+        self._palette = palette
+        self._sessions = list(sessions)
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = "Open sessions"
+            yield OptionList(*(Option(self._row(n, one)) for n, one in enumerate(self._sessions, 1)))
+            yield Static(Text("enter goes there · n new · d closes · esc back", self._palette.dim), markup=False)
+
+    def on_mount(self) -> None:
+        shown = self.query_one(OptionList)
+        shown.highlighted = next((n for n, one in enumerate(self._sessions) if one.here), 0)
+        shown.focus()
+
+    def _row(self, number: int, one: Open) -> Text:
+        palette = self._palette
+        row = Text(f"{number} {SIGNS.get(one.mark, ' ')} ", palette.accent, no_wrap=True, overflow="ellipsis")
+        row.append(one.title, palette.strong if one.here else palette.text)
+        return row.append(f"  {WORDS.get(one.mark, '')}  {visible(one.id)}", palette.dim)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._sessions[event.option_index].key)
+
+    def action_number(self, number: int) -> None:
+        """The one with this number."""
+        if number <= len(self._sessions):
+            self.dismiss(self._sessions[number - 1].key)
+
+    def action_end(self) -> None:
+        """Close the chosen one."""
+        at = self.query_one(OptionList).highlighted
+        if at is not None:
+            self.dismiss(f"-{self._sessions[at].key}")
