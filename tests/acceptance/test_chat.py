@@ -224,14 +224,15 @@ def test_answers_may_go_to_a_file_while_a_person_types(cli: Any) -> None:
 def test_tools_lists_the_counts_and_the_set_of_each(cli: Any) -> None:
     cli.config('[tools]\ndeny = ["dawdle"]\n')
     child = chat(cli)
-    shown = said(child, "/tools").split("\n")
-    assert shown[1] == "Tools"
-    offered, registered = map(int, re.findall(r"\d+", shown[2]))
+    _, title, told, head, *shown, _, _ = said(child, "/tools").split("\n")
+    assert title == "Tools" and head.split() == ["tool", "set", "~tokens"]
+    offered, registered = map(int, re.findall(r"\d+", told))
     # Left out: the stranger's own, and one that nobody is told of.
-    assert shown[2] == f"{offered} offered this turn of {registered} registered" and offered == registered - 2
-    rows = {line.split()[0]: line.split()[1] for line in shown[5:] if line}
+    assert told == f"{offered} offered this turn of {registered} registered" and offered == registered - 2
+    rows = {line.split()[0]: line.split()[1] for line in shown}
     assert rows["peek"] == "stranger" and rows["read_file"] == "core" and "dawdle" not in rows
     assert len(rows) == offered
+    assert "path       string, needed" in said(child, "/tools peek")
     assert left(child) == 0
 
 
@@ -260,6 +261,9 @@ def test_help_lists_the_commands_and_the_tools_with_their_short_labels(cli: Any)
     assert re.search(r"^  say +say it$", shown, re.MULTILINE)
     assert max(map(len, shown.split("Tools", 1)[1].split("\n"))) <= 80
     assert "/resume [ID]: go on with another session" in said(child, "/help resume")
+    assert re.search(r"^  /diff \[PATH\] +what this session has changed", shown, re.MULTILINE)
+    assert re.search(r"^  /hail WHOM +hail somebody", shown, re.MULTILINE)  # the stranger's
+    assert "/hail WHOM: hail somebody" in said(child, "/help /hail")
     assert left(child) == 0
 
 
@@ -327,7 +331,15 @@ def test_a_declined_call_says_so_and_the_session_goes_on(cli: Any) -> None:
         ("/model script/", "script/: the name of a model is missing after the slash"),
         ("/model /x", "/x: the name of a provider is missing before the slash"),
         ("/new x y", "/new takes nothing after it"),
-        ("/tools all", "/tools takes nothing after it"),
+        ("/tools nosuch", "there is no tool 'nosuch'"),
+        ("/tolos", "Did you mean /tools?"),
+        ("/explain", "write /explain NAME"),
+        ("/explain peek path", "'path' is no argument"),
+        ("/explain nosuch", "there is no tool 'nosuch'"),
+        ("/config ui.thene=x", "did you mean ui.theme?"),
+        ("/config ui.status=perhaps", "expected true or false"),
+        ("/export ../x.md", "Path escapes workspace"),
+        ("/broken", "did not load"),
         ("/model openai/x", "or say /model offline"),
     ],
 )
@@ -370,9 +382,67 @@ def test_tab_completes_commands_and_tools(cli: Any) -> None:
     child.expect_exact("/help draw ")
     child.send("\x15/tool plai\t")
     child.expect_exact("/tool plainly ")
+    child.send("\x15/ha\tever\t")
+    child.expect_exact("/hail everybody ")
+    child.send("\x15/explain pee\tlim\t")
+    child.expect_exact("/explain peek limit=")
     child.sendintr()
     child.expect_exact(READY)
     assert left(child) == 0
+
+
+def test_what_this_session_is_and_did_is_shown_by_the_boards_commands(cli: Any) -> None:
+    cli.script(asks("write_file", path="a.txt", content="one\n"), HELLO)
+    child = chat(cli, "--yes", "--session", "s1")
+    assert "no request was made" in said(child, "/cost")
+    said(child, "go")
+    shown = said(child, "/diff")
+    assert "1 file changed, +1 -0\na.txt (created) +1 -0" in shown and "\n+one\n" in shown
+    assert re.search(r"^turns +1$", said(child, "/cost"), re.MULTILINE)
+    assert re.search(r"^stranger +on +\d+", said(child, "/sets"), re.MULTILINE)
+    assert re.search(r"^stranger +toolset +on", said(child, "/plugins"), re.MULTILINE)
+    assert "ask  poke: tool_permission.edit" in said(child, "/explain poke path=a text=b")
+    assert left(child) == 0
+
+
+def test_a_session_is_exported_into_the_workspace_and_never_over_a_file(cli: Any) -> None:
+    cli.config('[[permission.rules]]\naction = "deny"\nkey = "edit"\npath = "locked/**"\n')
+    cli.script({"text": "the answer"})
+    done = cli(
+        "chat", "--session", "s1",
+        stdin="go\n/export out/s.md\n/export out/s.md\n/export s.json\n/export locked/s.md\n/export .env\n",
+    )  # fmt: skip
+    page = cli.root / "out" / "s.md"
+    assert "the answer" in page.read_text("utf-8") and page.stat().st_mode & 0o777 == 0o600
+    assert json.loads((cli.root / "s.json").read_bytes())["session"] == "s1"
+    assert "it is there already" in done.err and "denies locked/s.md" in done.err and ".env" in done.err
+    assert not (cli.root / "locked").exists() and not (cli.root / ".env").exists()
+
+
+def test_a_strangers_slash_command_may_begin_a_turn(cli: Any) -> None:
+    cli.script({"text": "to you too"})
+    child = chat(cli)
+    shown = said(child, "/hail all")
+    assert "hailing all" in shown and "to you too" in shown and cli.heard() == ["hail all"]
+    child.sendline("/hail nobody")
+    child.expect_exact("/hail nobody")
+    time.sleep(0.3)
+    child.sendintr()
+    child.expect("/hail was stopped")
+    child.expect_exact(READY)
+    assert left(child) == 0
+
+
+def test_slash_commands_are_plugins_of_their_own_kind(cli: Any) -> None:
+    cli.config('[plugins]\ndisable = ["hail"]\n')
+    rows = {row["name"]: row for row in cli("plugins", "--json").json["plugins"] if row["kind"] == "slash"}
+    assert {name for name, row in rows.items() if row["own"]} >= {"tools", "sets", "cost", "config", "diff", "export"}
+    assert (rows["diff"]["state"], rows["hail"]["state"]) == ("on", "disabled")
+    problems = {name: row["problem"]["what"] for name, row in rows.items() if row["problem"]}
+    assert problems == {"help": "duplicate", "no word": "hook"}
+    done = cli("chat", stdin="/hail all\n")
+    assert "there is no command /hail" in done.err and not (cli.root / "heard.json").exists()
+    assert "slash commands of ours: /config /cost" in cli("plugins").out
 
 
 # --- questions and Ctrl-C ---------------------------------------------------------------------------------------------
@@ -734,9 +804,18 @@ def test_a_reader_that_goes_away_ends_it_quietly(cli: Any) -> None:
 # --- pegboard alone ---------------------------------------------------------------------------------------------------
 
 
-def test_alone_at_a_terminal_it_is_a_line_session(cli: Any) -> None:
-    child = cli.terminal()
-    child.expect_exact(READY)
+def test_alone_at_a_terminal_it_is_the_app(cli: Any) -> None:
+    child = cli.terminal(TERM="xterm-256color")
+    child.expect_exact("\x1b[?1049h")  # the other screen, which the app draws on
+    child.expect("script")
+    child.terminate(force=True)
+
+
+@pytest.mark.parametrize("config", ['[ui]\napp = "chat"\n', ""])
+def test_alone_it_is_a_line_session_where_that_is_wanted_or_the_terminal_is_dumb(cli: Any, config: str) -> None:
+    cli.config(config)
+    child = cli.terminal(TERM="xterm" if config else "dumb")
+    child.expect_exact("> ")
     assert "script: plays" in plain(child.before)
     assert left(child) == 0
 

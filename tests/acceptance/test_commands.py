@@ -11,9 +11,15 @@ def test_help_lists_our_commands_and_those_of_plugins(cli: Any) -> None:
     done = cli("--help")
     assert done.code == 0 and cli().out == done.out
     listed = [line.split()[0] for line in done.out.split("Commands:")[1].splitlines() if line.strip()]
-    assert listed == [*COMMANDS, "broken", "hello", "plain"]
+    assert listed == [*COMMANDS, "broken", "hello", "plain", "tui"]
     assert {"run", "tool", "tools", "chat", "sessions"} <= set(COMMANDS)
     assert "pegboard-stranger 0.7" in done.out
+
+
+def test_help_says_of_our_app_what_it_is_and_of_a_strangers_command_whose(cli: Any) -> None:
+    lines = {line.split()[0]: line for line in cli("--help").out.split("Commands:")[1].splitlines() if line.strip()}
+    assert lines["tui"].split(maxsplit=1)[1] == "Talk with the agent in an app in the terminal."
+    assert lines["hello"].split(maxsplit=1)[1] == "From the plugin pegboard-stranger 0.7."
 
 
 def test_a_plugins_command_is_run(cli: Any) -> None:

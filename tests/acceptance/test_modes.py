@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 POKE: dict[str, Any] = {"calls": [["poke", {"path": "b.txt", "text": "x"}]]}
 DONE: dict[str, Any] = {"text": "done"}
 OWN = '[modes.careful]\ndescription = "Nothing from the web"\ntool_permission.web = "deny"\n'
@@ -46,6 +48,7 @@ def test_a_mode_that_is_not_there_starts_nothing(cli: Any) -> None:
     assert not (cli.root / "b.txt").exists()
 
 
+@pytest.mark.row("R-085")
 def test_a_turn_names_its_mode_and_who_goes_on_is_in_none_because_of_it(cli: Any) -> None:
     cli.script(POKE, DONE)
     first = cli("run", "go", "--yes", "--mode", "plan", "--session", "s1")
@@ -65,6 +68,7 @@ def test_a_flag_goes_before_the_configuration_and_may_say_none(cli: Any) -> None
     assert cli(*words, "--mode", "").code == 0
 
 
+@pytest.mark.row("R-085")
 def test_a_line_session_lists_modes_and_stays_in_the_one_that_was_chosen(cli: Any) -> None:
     cli.config(OWN)
     cli.script(POKE, DONE)

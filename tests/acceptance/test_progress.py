@@ -97,9 +97,11 @@ def test_waiting_for_the_model_is_said_and_leaves_no_trace(cli: Any, environ: di
     assert ("\x1b[2m" in seen.log.getvalue()) == (not environ)
 
 
-def test_a_call_that_prints_nothing_is_named_while_it_runs(cli: Any) -> None:
+@pytest.mark.row("C-006")
+def test_a_call_that_prints_nothing_is_told_of_and_named_while_it_runs(cli: Any) -> None:
     cli.script(asks("execute", command="sleep 1.6; echo over"), {"text": "hello"})
     seen = start(cli, "run", "go", "--yes")
+    seen.child.expect(r"Run\S* sleep 1.6; echo over")
     seen.child.expect(r"running execute… 1 s")
     lines = seen.finish()
     assert "running" not in "\n".join(lines).replace("sleep", "") and lines[-2:] == ["hello", ""]

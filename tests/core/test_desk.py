@@ -230,7 +230,9 @@ async def test_ids_do_not_repeat() -> None:
 async def test_a_question_is_answered_by_its_id_or_dismissed() -> None:
     for text in ("blue", None):
         made = desk("person")
-        waiting = asyncio.create_task(made.question("c1", Question(text="Which?", options=["red", "blue"]), turn=1, lane="root"))
+        waiting = asyncio.create_task(
+            made.question("c1", Question(text="Which?", options=["red", "blue"]), turn=1, lane="root")
+        )
         await asyncio.sleep(0)
         (asked,) = logged(made)
         assert isinstance(asked, QuestionAsked)
@@ -239,6 +241,28 @@ async def test_a_question_is_answered_by_its_id_or_dismissed() -> None:
         assert await waiting == text
         assert isinstance(logged(made)[-1], QuestionAnswered)
         assert logged(made)[-1].answer == text
+
+
+async def test_a_question_that_is_not_free_takes_one_of_its_options_alone() -> None:
+    made = desk("person")
+    question = Question(text="Which?", options=["red", "blue"], details=["like fire"], free=False)
+    waiting = asyncio.create_task(made.question("c1", question, turn=1, lane="root"))
+    await asyncio.sleep(0)
+    (asked,) = logged(made)
+    assert isinstance(asked, QuestionAsked) and (asked.details, asked.free) == (["like fire"], False)
+    seen = aiter(made._session.watch(made._session.last))
+    assert not made.take(port.Answer(id=asked.id, text="green"))
+    told = await anext(seen)
+    assert "red, blue" in getattr(told, "text", "") and not waiting.done()
+    assert made.take(port.Answer(id=asked.id, text="red"))
+    assert await waiting == "red"
+
+
+def test_a_question_that_nobody_could_answer_is_a_fault_of_its_author() -> None:
+    with pytest.raises(ValueError, match="more details"):
+        Question(text="?", options=["a"], details=["b", "c"])
+    with pytest.raises(ValueError, match="free=False"):
+        Question(text="?", free=False)
 
 
 @pytest.mark.parametrize("answers", ["--yes", "--no", "headless"])

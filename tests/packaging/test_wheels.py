@@ -29,6 +29,7 @@ TOGETHER = {
     "pegboard-guard",
     "pegboard-offline",
     "pegboard-openai",
+    "pegboard-tui",
 }
 
 
@@ -73,6 +74,9 @@ def test_a_wheel_carries_its_package_types_and_licence(wheels: dict[str, Path], 
         assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
     assert f"{module_of(name)}/__init__.py" in names
     assert f"{module_of(name)}/py.typed" in names
+    source = folder / "src"
+    data = [path for path in source.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert {path.relative_to(source).as_posix() for path in data} <= set(names)
     assert {inside.partition("/")[0] for inside in names if ".dist-info/" not in inside} == {module_of(name)}
     about = metadata(wheels[name])
     assert (about["License-Expression"], about["Requires-Python"]) == ("Apache-2.0", ">=3.11")
@@ -105,6 +109,12 @@ def test_the_distribution_people_install_holds_no_code_and_brings_what_belongs_t
     with ZipFile(wheels["pegboard"]) as archive:
         assert all(".dist-info/" in name for name in archive.namelist())
     assert set(requirements(wheels["pegboard"])) == TOGETHER
+
+
+def test_the_app_needs_no_library_of_pictures_unless_asked(wheels: dict[str, Path]) -> None:
+    assert set(requirements(wheels["pegboard-tui"])) == {"pegboard-core", "textual", "typer"}
+    asked = metadata(wheels["pegboard-tui"]).get_all("Requires-Dist") or []
+    assert any(line.startswith("pillow") and "extra == 'images'" in line.replace('"', "'") for line in asked)
 
 
 def test_extras_bring_each_further_set_and_all_of_them(wheels: dict[str, Path]) -> None:

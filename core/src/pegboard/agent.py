@@ -37,7 +37,8 @@ class Entered(NamedTuple):
 
 
 class Agent:
-    """One session's agent. Front ends speak to it through the port: `send`, `events`; programs may also `call`."""
+    """One session's agent. Front ends speak to it through the port: `send`, `events`; programs may also `call`. `begun`: how
+    many prompts it has taken."""
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class Agent:
         self._lane = self._loop.lane
         self.mode = mode
         self.turn: int | None = None
+        self.begun = 0
         self._turn: asyncio.Task[TurnEnded] | None = None
         self._calls: set[asyncio.Task[Record]] = set()
         self._undos: dict[asyncio.Task[None], Undoing] = {}
@@ -96,6 +98,7 @@ class Agent:
             case port.Prompt():
                 if self._turn is not None and not self._turn.done():
                     raise SessionBusy("a turn is running; interrupt it or wait for its end. Nothing was started.")
+                self.begun += 1
                 self._turn = asyncio.create_task(self._run(operation))
                 self._turn.add_done_callback(self._told_of_turn)
             case port.Answer():
@@ -185,11 +188,6 @@ class Agent:
             if self._turn.cancelled() and not (waiting and waiting.cancelling()):
                 return TurnEnded(status="interrupted", text="", usage={})  # it was interrupted before it had begun
             raise
-
-    @property
-    def busy(self) -> bool:
-        """Whether a turn runs, or is about to."""
-        return self._turn is not None and not self._turn.done()
 
     @property
     def running(self) -> bool:

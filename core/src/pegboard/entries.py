@@ -110,6 +110,12 @@ def own_distributions(entries: Iterable[Entry]) -> frozenset[str]:
     return frozenset({"pegboard", "pegboard-core", "pegboard-cli", *(e.distribution for e in entries if e.own)})
 
 
+def summary(entry: Entry) -> str:
+    """The line in which an entry's distribution says what it is; empty where it does not."""
+    lines = _read(os.path.join(entry.info, "METADATA")).split("\n\n", 1)[0].splitlines() if entry.info else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Summary:")), "")
+
+
 _Copy = tuple[str, str, str]
 """A distribution in one place: the folder of `sys.path`, the folder of the metadata, the version."""
 

@@ -77,4 +77,4 @@ class Panels:
         owed, self._owed = self._owed, {}
         if owed:
             with suppress(SessionError):  # what became of the call is still to be written, and tells of it
-                self._session.append(*owed.values())
+                self._session.append(*map(msgspec.structs.replace, owed.values()))  # viewers have those without a number

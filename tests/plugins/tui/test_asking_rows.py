@@ -77,8 +77,8 @@ def test_what_is_spelled_out_is_told_apart_from_the_same_letters() -> None:
 
 def test_a_long_line_goes_on_below_a_mark_and_in_short_it_is_told_by_its_length() -> None:
     arguments = {"command": "x" * 300, "text": "a\n" * 200}
-    full, short = texts(argument_rows(arguments, look(40))), texts(argument_rows(arguments, look(40), full=False))
-    assert full[1].startswith("┊ ") and "".join(full[:8]).count("x") == 300 and full.count("  │ a") == 200
+    full, short = texts(argument_rows(arguments, look(40))), texts(argument_rows(arguments, look(50), full=False))
+    assert full[1].startswith("┊ ") and "".join(full[:9]).count("x") == 300 and full.count("  │ a") == 200
     assert short == ["command: (300 characters: not shown)", "text: (200 lines, 400 characters: not shown)"]
 
 

@@ -103,14 +103,14 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     file = tmp_path / "prompts"
     long = "y" * 5_000  # so that it is cut back while they write
     code = """
-import sys
+import runpy, sys
 from pathlib import Path
-from pegboard_tui.composer.history import Prompts
-prompts = Prompts(Path(sys.argv[1]))
+prompts = runpy.run_path(sys.argv[4])["Prompts"](Path(sys.argv[1]))
 for n in range(60):
     prompts.keep(f"{sys.argv[2]}-{n} " + sys.argv[3])
 """
-    running = [subprocess.Popen([sys.executable, "-c", code, file, str(who), long]) for who in range(4)]
+    words = [sys.executable, "-c", code, file]
+    running = [subprocess.Popen([*words, str(who), long, history.__file__]) for who in range(4)]
     assert [process.wait(60) for process in running] == [0] * 4
     found = [entry.split()[0] for entry in Prompts(file).read()]
     assert len(found) == len(set(found)) and len(found) >= history.MOST_BYTES * 3 // 4 // 5_100

@@ -81,12 +81,15 @@ def test_a_search_looks_at_a_calls_line_too() -> None:
     assert any("make" in text for text in searched(made("nothing")))
 
 
-def test_a_selection_names_rows_of_items_and_ends_where_the_text_does() -> None:
+def test_a_selection_names_rows_of_items_and_has_neither_the_bar_before_them_nor_blanks_behind() -> None:
     selection = Selection.from_offsets(Offset(2, Spot(7, 3).y), Offset(4, Spot(9, 0).y))
     assert Spot.of(Offset(0, Spot(7, 3).y)) == Spot(7, 3)
-    spans = {spot: span_of(selection, Spot(*spot), 9) for spot in ((7, 2), (7, 3), (8, 500), (9, 0), (9, 1))}
-    assert spans == {(7, 2): None, (7, 3): (2, 9), (8, 500): (0, 9), (9, 0): (0, 4), (9, 1): None}
-    assert span_of(selection, Spot(9, 0), 1) == (0, 1)
+    plain, barred = Strip([Segment("12345678 ")]), Strip([Segment("  "), Segment("│ "), Segment("│ it  ")])
+    rows = ((7, 2), (7, 3), (8, 500), (9, 0), (9, 1))
+    assert [span_of(selection, Spot(*row), plain) for row in rows] == [None, (2, 8), (0, 8), (0, 4), None]
+    assert [span_of(selection, Spot(*row), barred) for row in rows] == [None, (4, 8), (4, 8), (4, 4), None]
+    assert barred.text[4:8] == "│ it"
+    assert span_of(selection, Spot(9, 0), Strip([Segment("1")])) == (0, 1)
 
 
 def test_marking_counts_wide_letters_as_two_cells() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from pegboard_tui.contrasts import contrast
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.signs import Encoded, fitting, unicode_fits
 from pegboard_tui.themes import (
@@ -15,9 +16,9 @@ from pegboard_tui.themes import (
     PLAIN,
     READABLE,
     THEMES,
+    Colourless,
     chosen,
     colourless,
-    contrast,
     filtered,
     palette_of,
 )
@@ -92,11 +93,16 @@ def test_an_unknown_theme_is_said_and_the_nearest_one_named() -> None:
 
 
 def test_filters_take_colours_away_only_where_none_are_wanted() -> None:
-    assert [type(one) for one in filtered([Monochrome()], plain=True)] == [NoColor]
-    assert filtered([Monochrome()], plain=False) == []
-    [segment] = NoColor().apply([Segment("a", Style(color="red", bold=True))], Color.parse("black"))
-    assert segment.style is not None and segment.style.bold and segment.style.color is not None
-    assert segment.style.color.is_default
+    assert [type(one) for one in filtered([Monochrome()], PLAIN, True)] == [Colourless]
+    assert [type(one) for one in filtered([Monochrome()], "dark", True)] == [NoColor]
+    assert filtered([Monochrome()], "dark", False) == []
+
+
+def test_without_colours_what_had_a_background_of_its_own_is_reversed() -> None:
+    segments = [Segment("a", Style(color="red", bold=True)), Segment("b", Style(bgcolor="cyan")), Segment("c")]
+    text, cursor, bare = Colourless().apply(segments, Color.parse("black"))
+    assert text.style == Style(color="default", bgcolor="default", bold=True) and bare.style is None
+    assert cursor.style == Style(color="default", bgcolor="default", reverse=True)
 
 
 def test_signs_that_the_encoding_lacks_have_one_as_wide_in_their_place() -> None:

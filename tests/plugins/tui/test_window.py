@@ -63,7 +63,7 @@ ACTIONS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 9), max_size=12), ACTIONS)
 def test_what_is_in_view_is_a_part_of_all_lines_and_moves_by_exactly_what_is_asked(
     heights: list[int], actions: list[tuple[str, int]]

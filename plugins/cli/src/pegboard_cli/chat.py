@@ -148,7 +148,8 @@ class Chat:
 
     async def _of_board(self, command: Command) -> None:
         """A slash command that the board has; a turn that it begins is followed."""
-        agent, before = self.talk.front.agent, self.talk.front.agent.turn
+        agent = self.talk.front.agent
+        before, begun = agent.turn, agent.begun
         doing = asyncio.ensure_future(self.talk.conversation.command(command.name, command.rest))
         async with self._interruptible(doing.cancel):
             await asyncio.wait([doing])
@@ -159,7 +160,7 @@ class Chat:
                     self._complain(block.text)
                 else:
                     self._print(block_lines(block, self._out, width=columns(sys.stdout)))
-            if agent.busy:
+            if agent.begun != begun:
                 ended = await self._follow(lambda event: event.turn is not None and event.turn == agent.turn != before)
                 self.code = EXIT[ended.status]
 

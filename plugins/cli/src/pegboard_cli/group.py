@@ -104,11 +104,18 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list in `--help`, from data alone."""
         rows = [(name, line) for name, (_, line) in COMMANDS.items()]
-        rows += [
-            (name, visible(f"From the plugin {e.distribution} {e.version}.")) for name, e in plugin_commands().items()
-        ]
+        rows += [(name, visible(_line(entry))) for name, entry in plugin_commands().items()]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def _line(entry: Entry) -> str:
+    """What `--help` says of a plugin's command, which is not imported for it: of ours its distribution's own summary; what a
+    stranger's says of itself would stand there as if we said it."""
+    from pegboard.entries import summary
+
+    about = summary(entry) if entry.own else ""
+    return about or f"From the plugin {entry.distribution} {entry.version}."
 
 
 def is_word(name: str) -> bool:

@@ -102,8 +102,8 @@ async def ask_several(
 
 
 async def ask_question(event: QuestionAsked, screen: Screen) -> port.Answer:
-    """Show a tool's question and read a text, or the number of an option. An empty line dismisses it. Where the answer is not
-    free, another text is asked for again."""
+    """Show a tool's question and read a text, or the number of an option. An empty line dismisses it. Where the answer is
+    not free, another text is asked for again."""
     screen.say("", *(visible(line, keep="\t") for line in event.question.split("\n")))
     screen.say(*_option_lines(event, screen))
     asks = "Your answer (Enter to dismiss): " if event.free else "The number of your answer (Enter to dismiss): "

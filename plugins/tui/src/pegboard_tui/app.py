@@ -15,10 +15,11 @@ from textual.widgets import ContentSwitcher
 
 from pegboard_tui.composer import Composer
 from pegboard_tui.ending import Ending
+from pegboard_tui.hints import Hints
 from pegboard_tui.picker import Picker
 from pegboard_tui.session import SessionView
 from pegboard_tui.side import Side
-from pegboard_tui.status import Hints, Status
+from pegboard_tui.status import Status
 from pegboard_tui.sure import Sure
 from pegboard_tui.switcher import Open, OpenSessions, Switcher
 

@@ -13,12 +13,14 @@ from rich.text import Text
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.keys import Bound, spelled_keys
 from pegboard_tui.sheet import Sheet
-from pegboard_tui.status import cut, home
+from pegboard_tui.signs import cut
+from pegboard_tui.status import home
 
 _KEYS = (
     "input.send",
     "input.newline",
-    "session.stop",
+    "input.steer",
+    "session.end_turn",
     "app.interrupt",
     "app.palette",
     "app.side",
@@ -30,6 +32,7 @@ _SIGNS = (
     ("/name", "a command; Tab completes it, /help NAME says more"),
     ("@path", "a file of this folder, found as you type"),
 )
+_RUN = ("!command", "a command that you run yourself, as the agent would")
 
 
 def welcome(host: Host, conversation: Conversation, prefix: str | None = "!") -> list[AnyBlock]:
@@ -49,21 +52,28 @@ def welcome(host: Host, conversation: Conversation, prefix: str | None = "!") ->
 
 
 class HelpScreen(Sheet):
-    """The page. `commands`: those there are, of the app and of plugins."""
+    """The page. commands: those there are, of the app and of plugins. runs: a line with `!` in front is run."""
 
     HEADING = "Help"
 
     def __init__(
-        self, palette: Palette, there: Sequence[Bound], keymap: Mapping[str, str], commands: Sequence[Offered]
+        self,
+        palette: Palette,
+        there: Sequence[Bound],
+        keymap: Mapping[str, str],
+        commands: Sequence[Offered],
+        *,
+        runs: bool = False,
     ) -> None:
         super().__init__(palette)
         self._there = {bound.id: bound for bound in there}
         self._keymap = keymap
         self._commands = commands
+        self._runs = runs
 
     def page(self, width: int) -> Text:
         """What does what."""
-        return help_page(self._there, self._keymap, self._commands, width, self.palette)
+        return help_page(self._there, self._keymap, self._commands, width, self.palette, runs=self._runs)
 
 
 def help_page(
@@ -72,12 +82,18 @@ def help_page(
     commands: Sequence[Offered],
     width: int,
     palette: Palette,
+    *,
+    runs: bool = False,
 ) -> Text:
-    """The page, no line of it wider than there is room."""
+    """The page, no line of it wider than there is room. runs: a line with `!` in front is run."""
     text = Text(no_wrap=True, overflow="ellipsis")
-    keys = [(spelled_keys(keymap.get(id, there[id].keys), 2), there[id].description) for id in _KEYS if id in there]
+    keys = [
+        (spelled_keys(keymap.get(id, there[id].keys), 2 if width >= 60 else 1), there[id].description)
+        for id in _KEYS
+        if id in there
+    ]
     _part(text, "Keys", keys, width, palette)
-    _part(text, "In the input", _SIGNS, width, palette)
+    _part(text, "In the input", [*_SIGNS, *([_RUN] if runs else [])], width, palette)
     _part(text, "Commands", [(f"/{one.name}", one.help) for one in commands], width, palette)
     text.rstrip()
     return text

@@ -19,6 +19,7 @@ from textual.widgets import Input
 
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.sheet import Sheet
+from pegboard_tui.signs import cut
 
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "hyper", "meta"})
 _SPELLED = {"enter": "enter", "up": "up", "down": "down", "left": "left", "right": "right", "backspace": "backspace"}
@@ -216,10 +217,11 @@ def keys_page(there: Iterable[Bound], keymap: Mapping[str, str], search: str, wi
 
 
 def _row(bound: Bound, keys: str, own: bool, width: int, palette: Palette) -> Text:
-    column = 12 if width < 60 else 18
     row = Text("  ").append(keys + ("*" if own else ""), palette.accent)
-    row.append(" " * max(column - cell_len(row.plain), 2)).append(bound.description, palette.text)
-    if width >= 60:
-        row.append(" " * max(width - cell_len(row.plain) - len(bound.id), 1)).append(bound.id, palette.dim)
-        return row.append("\n")
-    return row.append(f"\n    {bound.id}\n", palette.dim)
+    if width < 60:
+        row.append(f"  {bound.id}\n", palette.dim)
+        return row.append(f"    {cut(bound.description, width - 4)}\n", palette.text)
+    row.append(" " * max(20 - cell_len(row.plain), 2))
+    row.append(cut(bound.description, max(width - cell_len(row.plain) - len(bound.id) - 1, 8)), palette.text)
+    row.append(" " * max(width - cell_len(row.plain) - len(bound.id), 1)).append(bound.id, palette.dim)
+    return row.append("\n")

@@ -13,7 +13,7 @@ from pegboard_tui.items import Made
 from pegboard_tui.status import elapsed
 
 LINES = 10
-"""Lines of output in the panel, of all calls together."""
+"""Lines of output in the panel, of all calls together; never more than a third of the height."""
 SHOWN = 4
 """Calls in the panel; of more, how many they are."""
 QUIET = 1.0
@@ -51,7 +51,8 @@ class Live(Static):
     def _draw(self) -> None:
         calls = [(id, made) for id, made in self._calls.items() if self._tells(id, made)]
         self.display = bool(calls)
-        share = max(LINES // max(min(len(calls), SHOWN), 1), 2)
+        room = min(LINES, self.app.size.height // 3)  # the input and the transcript have their part of little height
+        share = max(room // max(min(len(calls), SHOWN), 1), 2)
         lines: list[Text] = []
         for id, made in calls[:SHOWN]:
             lines.append(self._head(made))

@@ -18,13 +18,14 @@ from textual.filter import LineFilter
 from pegboard_tui.commands import offered
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.help import HelpScreen
+from pegboard_tui.hints import Hints
 from pegboard_tui.keys import Bound, KeysScreen, bindings, keymap_of
 from pegboard_tui.notify import Notifier
 from pegboard_tui.palette import Models, Modes, Sessions, SlashCommands, Themes, Toggles
 from pegboard_tui.session import SessionView
 from pegboard_tui.side import Side
 from pegboard_tui.signs import Encoded, unicode_fits
-from pegboard_tui.status import Hints, Status, facts_of
+from pegboard_tui.status import Status, facts_of
 from pegboard_tui.themes import PLAIN, THEMES, chosen, colourless, filtered, palette_of
 
 NARROW = 100
@@ -96,7 +97,7 @@ class Looks(App[int]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """No colour where none is wanted, and no sign that the terminal cannot show."""
-        kept = filtered(super().get_line_filters(), self.no_color)
+        kept = filtered(super().get_line_filters(), self.theme, self.no_color)
         return kept if unicode_fits(self._encoding) else [*kept, Encoded(self._encoding or "ascii")]
 
     def chosen_theme(self, name: str) -> str | None:
@@ -128,7 +129,9 @@ class Looks(App[int]):
 
     def action_help(self) -> None:
         """Show the page of help."""
-        self.push_screen(HelpScreen(self.palette, self.bound(), self.keys, offered(self.host)))
+        view = self.looked_at
+        runs = view is not None and view.conversation.typed("!x") is not None
+        self.push_screen(HelpScreen(self.palette, self.bound(), self.keys, offered(self.host), runs=runs))
 
     def action_keys(self) -> None:
         """Show what each key does."""
@@ -142,8 +145,21 @@ class Looks(App[int]):
 
     def action_side(self) -> None:
         """Open or close the side pane. Over the transcript it has the focus, so that Esc closes it."""
-        for side in self.screen.query(Side):
-            side.toggle(narrow=self.size.width < NARROW)
+        narrow = self.size.width < NARROW
+        for side in self.screen_stack[0].query(Side):
+            had = side.has_focus_within
+            if side.toggle(narrow=narrow):
+                self.show_standing()
+                if narrow:
+                    side.take_focus()
+            elif had and (view := self.looked_at):
+                view.take_focus()
+
+    def on_section_left(self) -> None:
+        if self.size.width < NARROW:
+            self.action_side()
+        elif view := self.looked_at:
+            view.take_focus()
 
     # --- how a session stands -----------------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ from pegboard_tui.window import Row
 
 GUTTER = 2
 """Columns to the left of the rows."""
-CURSOR, EDGE = "▌", " "
+CURSOR, REST, EDGE = ">", "▎", " "
+"""In the gutter: where the item under the cursor begins, beside its other lines, and elsewhere."""
 PLAIN = Style()
 
 
@@ -34,8 +35,10 @@ class Marks:
     found: Style = PLAIN
 
 
-def painted(row: Row | None, width: int, marks: Marks) -> Strip:
-    """A line of exactly this many columns. Its cells know where they are, for the mouse; those past the text do not."""
+def painted(row: Row | None, width: int, marks: Marks, *, first: bool = False) -> Strip:
+    """A line of exactly this many columns. Its cells know where they are, for the mouse; those past the text do not.
+
+    first: of its item's lines in view."""
     if row is None:
         return Strip.blank(width, marks.text)
     strip, spot = row.strip or Strip.blank(0), Spot(row.number, row.row or 0)
@@ -43,11 +46,13 @@ def painted(row: Row | None, width: int, marks: Marks) -> Strip:
         spans = [match.span() for match in marks.search.finditer(strip.text)]
         strip = restyled(strip, spans, marks.found)
     if marks.selection and row.row is not None:
-        span = span_of(marks.selection, spot, len(strip.text.rstrip()))
+        span = span_of(marks.selection, spot, strip)
         strip = restyled(strip, [span], marks.selected) if span else strip
     at = Style.from_meta({"offset": (0, spot.y)})
     pointed = row.number == marks.cursor and row.row is not None
-    pointer = Segment(CURSOR if pointed else EDGE, (marks.pointer if pointed else marks.text) + at)
+    pointer = Segment(
+        (CURSOR if first else REST) if pointed else EDGE, (marks.text + marks.pointer if pointed else marks.text) + at
+    )
     gutter = [pointer, *[Segment(" ", marks.text + at)] * (GUTTER - 1)]
     line = Strip([*gutter, *strip.apply_style(marks.text).apply_offsets(0, spot.y)])
     return line.crop_extend(0, width, marks.text)

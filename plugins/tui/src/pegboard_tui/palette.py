@@ -17,7 +17,7 @@ from textual.content import Content
 
 from pegboard_tui.commands import offered
 from pegboard_tui.composer import Composer
-from pegboard_tui.status import cut
+from pegboard_tui.signs import cut
 
 if TYPE_CHECKING:
     from pegboard_tui.looks import Looks

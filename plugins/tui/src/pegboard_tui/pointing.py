@@ -40,6 +40,7 @@ class Pointing(Scrolling):
     def on_click(self, event: events.Click) -> None:
         """One click folds or unfolds at an item's first or last line, two select a word, three an item. On the hint it
         goes to the end."""
+        event.prevent_default()  # Textual would select everything there is
         row = self._painted[event.y] if 0 <= event.y < len(self._painted) else None
         if self.hint and event.y == self.size.height - 1:
             self.follow()
@@ -68,6 +69,9 @@ class Pointing(Scrolling):
         self.window.following = False
         self.window.take(item)
         self.settle()
+        if not item.folded:
+            self.window.reveal(number)
+            self.settle()
         self.refresh()
 
     def _click(self, number: int, row: int) -> None:
@@ -91,9 +95,8 @@ class Pointing(Scrolling):
         found: list[str] = []
         for number in range(Spot.of(start).number, min(Spot.of(end).number + 1, len(self.window.items))):
             for row, strip in enumerate(self.window.strips(number)):
-                text = strip.text.rstrip()
-                if (span := span_of(Selection(start, end), Spot(number, row), len(text))) is not None:
-                    found.append(text[slice(*span)])
+                if (span := span_of(Selection(start, end), Spot(number, row), strip)) is not None:
+                    found.append(strip.text[slice(*span)])
         return "\n".join(found)
 
 

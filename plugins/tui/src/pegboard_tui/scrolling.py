@@ -127,7 +127,9 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
         if self.show_vertical_scrollbar:
             self.vertical_scrollbar.position = new_value
         lines = round(new_value) - round(old_value)
-        if self._syncing or not lines:
+        if (
+            self._syncing or not lines or old_value > self.max_scroll_y
+        ):  # the last: nobody scrolled, there is more room now
             return
         if abs(lines) <= NEAR * self.size.height:
             self.window.move(lines)
@@ -138,18 +140,27 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
         self.settle()
 
     def on_resize(self, event: events.Resize) -> None:
-        width = max(event.size.width - GUTTER, 1)
-        if width != self._drawn.look.width:
-            self._drawn.look = replace(self._drawn.look, width=width)
-            self.window.forget()
-        self.settle()
+        """Another width draws what is in view anew, but not for each step on the way to it."""
+        if self._width != self._drawn.look.width:
+            if self._timer is None:
+                self._soon()
+        else:
+            self.settle()
         self.refresh()
+
+    @property
+    def _width(self) -> int:
+        """Columns that there are for rows."""
+        return max(self.scrollable_size.width - GUTTER, 1)
 
     def settle(self) -> None:
         """Draw what is in view, and let the scroll bar and the screen know what has changed by it."""
-        size = self.size
+        size = self.scrollable_size  # without the scroll bar
         if not size:
             return
+        if self._width != self._drawn.look.width:
+            self._drawn.look = replace(self._drawn.look, width=self._width)
+            self.window.forget()
         before, self._painted = self._painted, list(self.window.settle(size.height))
         self._sync(Size(size.width, self.window.total), self.window.y)
         for region in changed_lines(before, self._painted, size):
@@ -191,11 +202,13 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         if self.hint and y == self.size.height - 1:
-            width, text = self.size.width, self.visual_style.rich_style
+            width, text = self.scrollable_size.width, self.visual_style.rich_style
             hint = Strip([Segment(self.hint, text + self.look.palette.focus)]).crop(0, width)
             return Strip.join([Strip.blank(width - hint.cell_length, text), hint])
         row = self._painted[y] if 0 <= y < len(self._painted) else None
-        return painted(row, self.size.width, self._marks or self.marks())
+        above = self._painted[y - 1] if 0 < y <= len(self._painted) else None
+        first = row is not None and (above is None or above.row is None or above.number != row.number)
+        return painted(row, self.scrollable_size.width, self._marks or self.marks(), first=first)
 
 
 def changed_lines(before: Sequence[Row], after: Sequence[Row], size: Size) -> Iterator[Region]:

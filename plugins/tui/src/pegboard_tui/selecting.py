@@ -21,6 +21,7 @@ from textual.geometry import Offset
 from textual.selection import Selection
 from textual.strip import Strip
 
+from pegboard_tui.drawing.calls import blocks_of
 from pegboard_tui.items import AnyItem, Asked, Ended, Made, Said, Shown, Thought, Told
 
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -58,8 +59,8 @@ def shown_blocks(item: AnyItem) -> Sequence[AnyBlock]:
     match item:
         case Shown(blocks=blocks):
             return blocks
-        case Made(drawn=drawn, finished=finished):
-            return drawn or (finished.blocks if finished else [])
+        case Made():
+            return blocks_of(item)
         case _:
             return ()
 
@@ -139,6 +140,8 @@ def _patch(diff: kinds.Diff) -> str:
 # --- the mouse ----------------------------------------------------------------------------------------------------------
 
 _ROWS = 1 << 32
+LEADS = ("│ ", "┆ ", "▌ ")
+"""The bars that drawing puts before results, code, reasoning and prompts: pieces of a row by themselves."""
 
 
 class Spot(NamedTuple):
@@ -159,13 +162,26 @@ class Spot(NamedTuple):
         return cls(*divmod(offset.y, _ROWS))
 
 
-def span_of(selection: Selection, spot: Spot, length: int) -> Span | None:
-    """Which characters of a row of that length are selected; None: none of it is."""
+def span_of(selection: Selection, spot: Spot, strip: Strip) -> Span | None:
+    """Which characters of a row are selected, without the bar before it and the blanks behind; None: none of it is."""
     found = selection.get_span(spot.y)
     if found is None:
         return None
-    start, end = found
-    return min(start, length), length if end < 0 else min(end, length)
+    least, most = lead_of(strip), len(strip.text.rstrip())
+    start, end = max(found[0], least), most if found[1] < 0 else min(found[1], most)
+    return (start, end) if start <= end else (min(start, most), min(start, most))
+
+
+def lead_of(strip: Strip) -> int:
+    """How many characters stand before a row's text: a bar, and what is blank before that."""
+    size = 0
+    for segment in strip:
+        size += len(segment.text)
+        if segment.text in LEADS:
+            return size
+        if segment.text.strip():
+            break
+    return 0
 
 
 def restyled(strip: Strip, spans: Sequence[Span], style: Style) -> Strip:

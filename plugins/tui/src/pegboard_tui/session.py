@@ -22,7 +22,8 @@ from textual.worker import Worker, WorkerState
 from pegboard_tui.asking import Asking
 from pegboard_tui.commands import completions, offered
 from pegboard_tui.composer import Composer
-from pegboard_tui.custom import Kinds, Stage
+from pegboard_tui.custom.kinds import Kinds
+from pegboard_tui.custom.stage import Stage
 from pegboard_tui.doing import Doing
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.fold import Fold, Level

@@ -20,13 +20,15 @@ from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.geometry import Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from pegboard_tui.drawing.blocks import lines
 from pegboard_tui.drawing.look import Look, Palette
 from pegboard_tui.fold import Fold
-from pegboard_tui.status import count, cut, money
+from pegboard_tui.signs import cut
+from pegboard_tui.status import count, money
 
 LOOK_SECONDS = 2.0
 """How often background commands are looked up while one runs."""
@@ -45,7 +47,11 @@ class Section(Widget, can_focus=True):
         Binding("enter,space", "fold", "fold", id="side.fold"),
         Binding("down", "app.focus_next", "next", id="side.next", show=False),
         Binding("up", "app.focus_previous", "previous", id="side.previous", show=False),
+        Binding("escape", "leave", "back to the input", id="side.leave"),
     ]
+
+    class Left(Message):
+        """The person is done with the pane."""
 
     def __init__(self, palette: Palette, *, folded: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -70,6 +76,10 @@ class Section(Widget, can_focus=True):
         """Show the title alone, or all of it again."""
         self.folded = not self.folded
         self.redraw()
+
+    def action_leave(self) -> None:
+        """Back to the input; a pane that lies over the transcript is closed."""
+        self.post_message(self.Left())
 
     def on_click(self) -> None:
         self.action_fold()
@@ -160,6 +170,12 @@ class Side(VerticalScroll, can_focus=False):
         if narrow:
             return self.toggle_class("-over").has_class("-over")
         return not self.toggle_class("-closed").has_class("-closed")
+
+    def take_focus(self) -> None:
+        """Let the keys go to its first section."""
+        for section in self._sections.values():
+            section.focus()
+            break
 
     # --- its parts ----------------------------------------------------------------------------------------------------
 

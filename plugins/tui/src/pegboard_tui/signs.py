@@ -1,10 +1,10 @@
-"""Signs on a terminal that is not UTF-8: each is one cell wide, and stays so in ASCII."""
+"""Texts in cells: cut to a width, and on a terminal that is not UTF-8 with a sign as wide for each that it lacks."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
@@ -66,3 +66,10 @@ def _one(char: str, encoding: str) -> str:
 def unicode_fits(encoding: str | None) -> bool:
     """Whether everything can be written in it. None (nobody knows): it is tried."""
     return encoding is None or encoding.lower().replace("-", "").replace("_", "").startswith("utf")
+
+
+def cut(text: str, width: int) -> str:
+    """Text of at most so many cells; `…` says that there is more."""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""

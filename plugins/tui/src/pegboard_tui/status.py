@@ -1,30 +1,26 @@
-"""The line above a session (who answers, in which mode, how full the context is) and the one below its input (what goes on,
-and the keys that matter now). Both are drawn from `Facts`, and only when something in them has changed.
-"""
+"""How a session stands (`Facts`), and the line above it: who answers, in which mode, how full the context is. It is drawn
+when something in it has changed."""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pegboard.terminal import visible
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.items import Asked
-from pegboard_tui.keys import spelled_keys
+from pegboard_tui.signs import cut
 
 if TYPE_CHECKING:
     from pegboard_tui.session import SessionView
 
 _GAP = "  "
-_RUNS, _WAITS = "●", "?"
 _SHORT = 12
 """Cells of a title below which none is shown."""
 
@@ -66,9 +62,6 @@ def facts_of(view: SessionView) -> Facts:
         waiting=len(fold.questions),
         queued=len(view.queued.texts),
     )
-
-
-# --- above --------------------------------------------------------------------------------------------------------------
 
 
 def status_text(facts: Facts, width: int, palette: Palette) -> Text:
@@ -150,33 +143,6 @@ def home(path: str) -> str:
     return visible(short)
 
 
-def cut(text: str, width: int) -> str:
-    """Text of at most so many cells; `…` says that there is more."""
-    return text if cell_len(text) <= width else set_cell_size(text, max(width - 1, 0)).rstrip() + "…"[: max(width, 0)]
-
-
-# --- below --------------------------------------------------------------------------------------------------------------
-
-
-def hint_text(facts: Facts, keys: Sequence[tuple[str, str]], now: float, width: int, palette: Palette) -> Text:
-    """The line below: what goes on, then as many keys as fit, the first ones first. keys: their names, what they do."""
-    line = Text(no_wrap=True)
-    if facts.waiting:
-        many = "a question" if facts.waiting == 1 else f"{facts.waiting} questions"
-        line.append(f"{_WAITS} {many}", palette.warning)
-    elif facts.running:
-        line.append(_RUNS, palette.accent)
-        line.append(f" {elapsed(now - facts.since)}" if facts.since is not None else " at work", palette.text)
-    if facts.queued:
-        line.append(_GAP if line else "").append(f"{facts.queued} queued", palette.text)
-    for key, what in keys:
-        piece = Text(_GAP if line else "").append(key, palette.strong).append(f" {what}", palette.dim)
-        if line.cell_len + piece.cell_len <= width:
-            line.append_text(piece)
-    line.truncate(max(width, 0))
-    return line
-
-
 def elapsed(seconds: float) -> str:
     """7s, 1m 07s, 2h 03m."""
     whole = max(int(seconds), 0)
@@ -185,9 +151,6 @@ def elapsed(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60}m {whole % 60:02}s"
     return f"{whole // 3600}h {whole % 3600 // 60:02}m"
-
-
-# --- widgets ------------------------------------------------------------------------------------------------------------
 
 
 class Status(Widget):
@@ -209,60 +172,3 @@ class Status(Widget):
 
     def render(self) -> Text:
         return status_text(self.facts, self.content_size.width, self.palette)
-
-
-KEYS: dict[str, tuple[str, ...]] = {
-    "idle": ("input.send", "app.palette", "app.help", "app.side", "app.quit"),
-    "running": ("session.end_turn", "input.steer", "app.palette", "app.help"),
-    "question": ("app.help", "app.side"),
-}
-"""The ids of keys that matter now, the first ones first. Those that are not bound where the focus is are left out."""
-
-
-class Hints(Widget):
-    """The line below. While something runs it is drawn once a second; else only when it changes."""
-
-    DEFAULT_CSS = "Hints { height: 1; padding: 0 1; }"
-
-    def __init__(self, palette: Palette, *, clock: Callable[[], float] = time.monotonic, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.palette = palette
-        self.facts = Facts()
-        self._clock = clock
-        self._since: dict[str, float] = {}
-
-    def on_mount(self) -> None:
-        self._tick = self.set_interval(1.0, self.refresh, pause=True)
-        self.screen.bindings_updated_signal.subscribe(self, lambda screen: self.refresh())
-
-    def show(self, facts: Facts) -> None:
-        """Show this. How long it has run is counted from when it was first seen running, for each session."""
-        since = self._since.setdefault(facts.session, self._clock()) if facts.running else None
-        if since is None:
-            self._since.pop(facts.session, 0.0)
-        facts = Facts(
-            running=facts.running,
-            since=since,
-            waiting=facts.waiting,
-            queued=facts.queued,
-        )
-        if facts != self.facts:
-            self.facts = facts
-            (self._tick.resume if facts.running else self._tick.pause)()
-            self.refresh()
-
-    def render(self) -> Text:
-        return hint_text(self.facts, self._keys(), self._clock(), self.content_size.width, self.palette)
-
-    def _keys(self) -> list[tuple[str, str]]:
-        what = "question" if self.facts.waiting else "running" if self.facts.running else "idle"
-        active = [one.binding for one in self.screen.active_bindings.values() if one.enabled]
-        return keys_of(KEYS[what], [(one.id or "", one.key, one.description) for one in active])
-
-
-def keys_of(ids: Iterable[str], active: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
-    """The keys of these ids, as they are bound now: the first key of each, and what it does."""
-    first: dict[str, tuple[str, str]] = {}
-    for id, key, what in active:
-        first.setdefault(id, (spelled_keys(key), what))
-    return [first[id] for id in ids if id in first]

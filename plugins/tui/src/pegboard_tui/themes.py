@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from rich.segment import Segment
 from rich.style import Style
-from textual.color import BLACK, WHITE, Color
+from textual.color import Color
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import Theme
 
+from pegboard_tui.contrasts import readable
 from pegboard_tui.drawing.look import Palette
 
 _COLOURLESS = re.compile(r"dumb|vt\d.*|.*-(?:m|mono|old)")
@@ -44,6 +46,7 @@ DARK = Theme(
         "border": "#4fc3c3",
         "border-blurred": "#3a4350",
         "footer-background": "#14171c",
+        "text-disabled": "#858b95",
         "input-selection-background": "#2f5d66",
         "screen-selection-background": "#2f5d66",
         "scrollbar": "#3a4350",
@@ -71,6 +74,7 @@ LIGHT = Theme(
         "border": "#00707a",
         "border-blurred": "#c3c6c0",
         "footer-background": "#fbfbf8",
+        "text-disabled": "#6b7075",
         "input-selection-background": "#b5dde0",
         "screen-selection-background": "#b5dde0",
         "scrollbar": "#c3c6c0",
@@ -99,6 +103,7 @@ CONTRAST = Theme(
         "border-blurred": "#9a9a9a",
         "footer-background": "#000000",
         "text-muted": "#d0d0d0",
+        "text-disabled": "#b8b8b8",
         "foreground-muted": "#d0d0d0",
         "input-selection-background": "#00507a",
         "screen-selection-background": "#00507a",
@@ -118,7 +123,13 @@ COLOURLESS = Theme(
     surface="ansi_default",
     panel="ansi_default",
     boost="ansi_default",
-    variables={  # what a colour told elsewhere; colours themselves are taken away by `filtered`
+    variables={  # what a colour tells elsewhere; colours themselves are taken away by `filtered`
+        "ansi-background": "ansi_default",  # Textual's styles ask for these of every theme that leaves colours alone
+        "ansi-foreground": "ansi_default",
+        "surface-active": "ansi_default",
+        "scrollbar-background": "ansi_default",
+        "scrollbar-background-hover": "ansi_default",
+        "scrollbar-background-active": "ansi_default",
         "block-cursor-text-style": "reverse",
         "block-cursor-blurred-text-style": "underline",
         "input-cursor-text-style": "reverse",
@@ -163,11 +174,29 @@ def colourless(environ: Mapping[str, str]) -> bool:
     return not environ.get("COLORTERM") and _COLOURLESS.fullmatch(environ.get("TERM", "")) is not None
 
 
-def filtered(filters: Sequence[LineFilter], plain: bool) -> list[LineFilter]:
-    """The filters of an app: under `plain` the last one takes away what colour a widget still has, and none paints greys
-    (Textual's own answer to NO_COLOR, which sets its own background)."""
+class Colourless(LineFilter):
+    """Takes colours away; what had a background of its own, as a cursor or a selection has, is reversed in its place.
+
+    It is for the theme `plain`, in which nothing has a background that does not mean something."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same segments, without colours."""
+        return [Segment(text, style and _without_colour(style), control) for text, style, control in segments]
+
+
+@lru_cache(1024)
+def _without_colour(style: Style) -> Style:
+    marked = style.bgcolor is not None and not style.bgcolor.is_default
+    return style + Style(color="default", bgcolor="default", reverse=True if marked else None)
+
+
+def filtered(filters: Sequence[LineFilter], theme: str, no_color: bool) -> list[LineFilter]:
+    """The filters of an app: where no colour is wanted the last one takes away what a widget still has. Textual's own answer
+    to NO_COLOR is greys on a black of its own, whatever the terminal has."""
     kept = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
-    return [*kept, NoColor()] if plain else kept
+    if theme == PLAIN:
+        return [*kept, Colourless()]
+    return [*kept, NoColor()] if no_color else kept
 
 
 # --- the palette --------------------------------------------------------------------------------------------------------
@@ -259,29 +288,3 @@ def _coloured(theme: Theme) -> Palette:
         dark=theme.dark,
         colour=True,
     )
-
-
-# --- contrast -----------------------------------------------------------------------------------------------------------
-
-
-@lru_cache(256)
-def luminance(color: Color) -> float:
-    """Relative luminance, 0 (black) to 1 (white), after WCAG 2.2."""
-    red, green, blue = ((v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4) for v in color.normalized)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: Color, other: Color) -> float:
-    """How much two colours differ in light, 1 to 21, after WCAG 2.2."""
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def readable(color: Color, ground: Color, least: float) -> Color:
-    """The colour, moved towards white or black (whichever is farther from the ground) until it stands out that much."""
-    end = WHITE if contrast(WHITE, ground) >= contrast(BLACK, ground) else BLACK
-    for step in range(21):
-        moved = color.blend(end, step / 20)
-        if contrast(moved, ground) >= least:
-            return moved
-    return end

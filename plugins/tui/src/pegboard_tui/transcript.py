@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 from pegboard.blocks import Custom
+from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -46,8 +47,8 @@ class Transcript(Pointing):
         Binding("c,Y", "copy_code", "copy its last code", id="transcript.copy_code"),
         Binding("o", "open", "open it whole", id="transcript.open"),
         Binding("slash", "search", "search", id="transcript.search"),
-        Binding("n", "again(1)", "next match", id="transcript.next", show=False),
-        Binding("N", "again(-1)", "match before", id="transcript.previous", show=False),
+        Binding("n", "again(-1)", "match above", id="transcript.next", show=False),
+        Binding("N", "again(1)", "match below", id="transcript.previous", show=False),
         Binding("escape,tab,shift+tab", "leave", "back", id="transcript.leave"),
     ]
 
@@ -114,7 +115,8 @@ class Transcript(Pointing):
 
     def marks(self) -> Marks:
         palette = self.palette
-        selected = self.screen.get_component_rich_style("screen--selection") if palette.colour else palette.focus
+        ground = self.screen.get_component_rich_style("screen--selection").bgcolor  # letters keep their colours
+        selected = Style(bgcolor=ground) if palette.colour and ground else palette.focus
         return Marks(
             text=self.visual_style.rich_style,
             cursor=self.window.index(self._cursor) if self.has_focus and self._cursor is not None else None,

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
+from pegboard_tui.drawing.items import estimate
 from pegboard_tui.drawn import DrawnItems
-from pegboard_tui.estimating import estimate
 from pegboard_tui.heights import Heights
 from pegboard_tui.items import AnyItem, Made
 
@@ -29,8 +29,13 @@ class Row(NamedTuple):
 
 
 def spaced(before: AnyItem | None, item: AnyItem) -> int:
-    """Calls stand close together; between anything else is an empty line."""
-    return 0 if before is None or (isinstance(before, Made) and isinstance(item, Made)) else 1
+    """Calls of a line each stand close together; between anything else is an empty line."""
+    return 0 if before is None or (bare(before) and bare(item)) else 1
+
+
+def bare(item: AnyItem) -> bool:
+    """Whether an item is a call of which nothing but its line is shown."""
+    return isinstance(item, Made) and estimate(item, 80) <= 1
 
 
 class Window:
@@ -78,7 +83,7 @@ class Window:
         self.items = list(items)
         self._index = {item.key: at for at, item in enumerate(self.items)}
         width = self._drawn.look.width
-        self._heights = Heights([estimate(item, width) for item in self.items])
+        self._heights = Heights([estimate(item, width) + 1 for item in self.items])
         self._exact = bytearray(len(self.items))
         if top not in self._index:
             self._offset = 0
@@ -87,10 +92,12 @@ class Window:
     def take(self, item: AnyItem) -> bool:
         """An item that is new, or has changed; returns whether it is new."""
         at = self._index.get(item.key)
-        height = estimate(item, self._drawn.look.width)
+        height = estimate(item, self._drawn.look.width) + 1
         if at is not None:
             self.items[at] = item
-            self._exact[at] = 0
+            self._exact[at : at + 2] = bytes(
+                len(self._exact[at : at + 2])
+            )  # the next one may stand closer now, or farther
             self._heights[at] = height
             return False
         self._index[item.key] = len(self.items)

@@ -30,8 +30,9 @@ def _tools(said: Said) -> list[AnyBlock]:
         ]
         for row in listed.tools
     ]
-    told = f"{listed.offered} offered of {listed.registered} registered · /tools NAME shows one"
-    return [Table(columns=["tool", "set", "~tokens", ""], rows=rows), Note(text=told)]
+    told = f"{listed.offered} offered this turn of {listed.registered} registered"
+    table = Table(columns=["tool", "set", "~tokens", ""], rows=rows)
+    return [Text(title="Tools", text=told), table, Note(text="/tools NAME shows one")]
 
 
 def _page(listed: ToolList) -> list[AnyBlock]:

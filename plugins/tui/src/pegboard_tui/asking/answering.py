@@ -28,7 +28,7 @@ _ACTIONS = frozenset(binding.action.partition("(")[0] for binding in BINDINGS) |
 class Answering(Widget):
     """The half of the panel that answers. step: where in an answer the person is. message: what they are told of it.
 
-    ignored: a key that came too soon."""
+    ignored: a key that came too soon. took: the focus was taken by the panel itself, and nothing was answered since."""
 
     class Answered(Message, namespace="asking"):
         """Answers that the person gave."""
@@ -43,6 +43,7 @@ class Answering(Widget):
         self.quiet = Quiet()
         self.step: Step = "look"
         self.message = self.ignored = ""
+        self.took = False
         self._problem = problem
         self._page = 1
         self._calls: dict[str, Made] = {}
@@ -94,7 +95,7 @@ class Answering(Widget):
 
     def _counts(self) -> bool:
         if self.quiet.counts():
-            self.ignored = ""
+            self.ignored, self.took = "", False
             return True
         self.too_soon("that key")
         return False

@@ -66,7 +66,7 @@ class Asking(Answering, can_focus=True):
         super().__init__(problem, id=id)
         self._palette = palette
         self._from: Widget | None = None
-        self._took = self._left = False
+        self._left = False
         self._rows_of: tuple[object, list[Strip]] = (None, [])
         self._shown: tuple[str, int | None] | None = None
         self._room: object = None
@@ -103,11 +103,11 @@ class Asking(Answering, can_focus=True):
 
         `calls`: those they are about, by id. Cheap where nothing has changed."""
         self._calls = dict(calls)
-        before, was = self.queue.waiting, self.queue.current
+        before, was = [one.id for one in self.queue.waiting], self.queue.current
         new = self.queue.put(questions)
-        if self.queue.waiting == before:
+        if [one.id for one in self.queue.waiting] == before:
             return
-        if was is not self.queue.current:
+        if was is not None and self.queue.current is not None and was.id != self.queue.current.id:
             self.turn_to()
         if not self.waiting:
             self.close_panel()
@@ -127,19 +127,19 @@ class Asking(Answering, can_focus=True):
         """Take the focus because the person asked for it."""
         if self.waiting:
             self._from = self.screen.focused if not self.has_focus_within else self._from
-            self._took = False
+            self.took = False
             self.quiet.skip()
             self.screen.set_focus(self, scroll_visible=False)
 
     def offer(self) -> None:
         """Take the focus unless that disturbs: where something is written, after the person left, behind another screen."""
         focused = self.screen.focused
-        seen = self.screen.is_current and all(
+        seen = self.app.screen is self.screen and all(
             node.display for node in self.ancestors_with_self if isinstance(node, Widget)
         )
         if not self.waiting or self._left or not seen or self.has_focus_within or _written(focused):
             return
-        self._from, self._took = focused, True
+        self._from, self.took = focused, True
         self.begin_quiet()
         self.screen.set_focus(self, scroll_visible=False)
 
@@ -152,7 +152,7 @@ class Asking(Answering, can_focus=True):
 
     def leave(self) -> None:
         """Give the focus back; the questions stand."""
-        self._left, self._took = True, False
+        self._left, self.took = True, False
         self._give_focus()
 
     def close_panel(self) -> None:
@@ -177,8 +177,8 @@ class Asking(Answering, can_focus=True):
             event.stop()
             event.prevent_default()
             target = self._from
-            if self._took and target is not None and target.is_attached:
-                self._took = False
+            if self.took and target is not None and target.is_attached:
+                self.took = False
                 self.screen.set_focus(target, scroll_visible=False)
                 target.post_message(events.Key(event.key, event.character))
             else:

@@ -61,19 +61,21 @@ class Area(TextArea, inherit_bindings=False):
         border: none; padding: 0; background: transparent; width: 1fr;
         height: auto; min-height: 1; max-height: 40vh; scrollbar-size-vertical: 1;
     }
+    Area > .area--chip { color: $accent; text-style: underline; }
     """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"area--chip"}
     BINDINGS: ClassVar[list[BindingType]] = [
         *_all("cursor_{}", _MOVES),
         *_all("cursor_{}", _SELECTS),
         *_all("delete_{}", _DELETES),
         _key("ctrl+home", "end_of_text(False)", "start of text", "text_start"),
         _key("ctrl+end", "end_of_text(True)", "end of text", "text_end"),
-        _key("f7,alt+a", "select_all", "select all", "select_all"),
+        _key("alt+a", "select_all", "select all", "select_all"),
         _key("alt+c,ctrl+shift+c,super+c", "copy", "copy selection", "copy"),
         _key("super+x", "cut", "cut", "cut"),
         _key("ctrl+v,super+v", "paste", "paste what was copied here", "paste"),
-        _key("ctrl+z,ctrl+underscore,super+z", "undo", "undo", "undo"),
-        _key("ctrl+y,super+y", "redo", "redo", "redo"),
+        _key("ctrl+underscore,alt+u,super+z", "undo", "undo", "undo"),
+        _key("ctrl+y,alt+r,super+y", "redo", "redo", "redo"),
     ]
 
     def __init__(self, trouble: Callable[[str], object]) -> None:
@@ -95,7 +97,7 @@ class Area(TextArea, inherit_bindings=False):
         line = self.document.get_line(line_index)
         text = Text(drawn(line), end="", no_wrap=True)
         for start, end in spans(line):
-            text.stylize("reverse", start, end)
+            text.stylize(self.get_component_rich_style("area--chip", partial=True), start, end)
         return text
 
     def validate_selection(self, selection: Selection) -> Selection:

@@ -28,9 +28,12 @@ class Choices(Widget):
     DEFAULT_CSS = """
     Choices {
         display: none; overlay: screen; constrain: none; width: 100%; height: auto;
-        background: $surface; border: round $accent; border-title-color: $accent; border-subtitle-color: $text-muted;
+        background: $surface; border-top: solid $border; border-title-color: $text-muted;
         &.-low { border: none; }
-        & > .choices--current { text-style: reverse; }
+        & > .choices--current {
+            color: $block-cursor-foreground; background: $block-cursor-background;
+            text-style: $block-cursor-text-style;
+        }
         & > .choices--hit { text-style: bold underline; }
         & > .choices--help { color: $text-muted; }
     }
@@ -64,9 +67,9 @@ class Choices(Widget):
         """What Enter takes; None: there is nothing to take."""
         return self._choices[self._at] if self.open and self._choices else None
 
-    def put(self, choices: Sequence[Choice], *, title: str, keys: str, room: int, note: str = "") -> None:
-        """Show these, the first one chosen; none and no note: hide. title, keys: for its frame. note: told in place of
-        choices. room: rows of the screen above the input."""
+    def put(self, choices: Sequence[Choice], *, title: str, over: Widget, note: str = "") -> None:
+        """Show these, the first one chosen; none and no note: hide. title: for the line above them. note: told in place of
+        choices. over: it stands right above this."""
         same = self.open and [one.text for one in choices] == [one.text for one in self._choices]
         self._choices = list(choices)
         self._note = "" if choices else note
@@ -74,14 +77,17 @@ class Choices(Widget):
             self._at = self._top = 0
             self.moved = False
         self._names = min(max((cell_len(shown(one).label) for one in self._choices), default=0), 60)
-        self.border_title, self.border_subtitle = title, keys
+        self.border_title = title
+        room = over.region.y
         if room < 1 or not (choices or note):
             self.hide()
             return
         self.set_class(low := room < 6, "-low")
-        self._rows = max(1, min(len(self._choices), _ROWS, room - (0 if low else 2)))
-        self.styles.height = height = self._rows + (0 if low else 2)
-        self.styles.offset = (0, -height)
+        self._rows = max(1, min(len(self._choices), _ROWS, room - (not low)))
+        aside, above = over.content_region.offset - over.region.offset
+        self.styles.width, self.styles.height = over.region.width, self._rows + (not low)
+        self.styles.padding = (0, aside)
+        self.styles.offset = (-aside, -self._rows - (not low) - above)
         self._scroll()
         self.display = True
         self.refresh(layout=True)

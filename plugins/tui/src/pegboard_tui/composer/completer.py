@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from pegboard.port import Conversation
 from textual.widget import Widget
+from textual.worker import Worker
 
 from pegboard_tui.composer.area import Area
 from pegboard_tui.composer.choices import MOST, Choices
@@ -14,8 +16,7 @@ from pegboard_tui.composer.completing import Choice, Wanted, of_prompts, wanted
 from pegboard_tui.composer.history import matching
 from pegboard_tui.composer.suggesting import TITLES, Suggestions
 
-_KEYS = "Tab takes, Esc closes"
-_SEARCH_KEYS = "Enter takes, Esc leaves"
+_SEARCH_TITLE = "prompts: Enter takes, Esc leaves"
 _Place: TypeAlias = "tuple[str, int, int]"
 
 
@@ -56,7 +57,7 @@ class Completer:
         if place != self._asked:
             self._asked = None
         if found is None or place == self._dismissed or (found.kind == "path" and place != self._asked):
-            self._wanted, self._seen = None, place
+            self._wanted = self._seen = None
             self._owner.workers.cancel_group(self._owner, "suggest")
             self._choices.hide()
             return
@@ -64,9 +65,9 @@ class Completer:
             return
         self._wanted = found
         if found.kind in ("file", "path") and place != self._seen and self._suggestions.files.stale:
-            self._owner.run_worker(self._read(), group="files", exclusive=True)
+            _: Worker[None] = self._owner.run_worker(self._read, group="files", exclusive=True)
         self._seen = place
-        self._owner.run_worker(self._suggest(found), group="suggest", exclusive=True)
+        _ = self._owner.run_worker(partial(self._suggest, found), group="suggest", exclusive=True)
 
     def offer(self) -> bool:
         """Offer something here though the person has closed the list, or nothing is offered unasked. False: there is nothing
@@ -91,7 +92,7 @@ class Completer:
         words = self._area.text
         found = of_prompts(matching(list(entries), words, MOST), words)
         note = "no prompt has these words" if words.strip() else "no prompt was sent here yet"
-        self._choices.put(found, title="prompts", keys=_SEARCH_KEYS, room=self._room, note=note)
+        self._choices.put(found, title=_SEARCH_TITLE, over=self._owner, note=note)
 
     def _found(self) -> Wanted | None:
         if not self._area.selection.is_empty:
@@ -110,13 +111,13 @@ class Completer:
         note = ""
         if found.kind in ("file", "path"):
             note = "reading file names ..." if not files.loaded else "no file is called so" if not files.trouble else ""
-        only = found.kind == "path" and len(choices) == 1 and not self._choices.open
+        only = found.kind == "path" and len(choices) == 1 and self._choices.current is None
         if only:
             self.take(choices[0])
         elif len(choices) == 1 and choices[0].text == self._area.document[self._row][found.start : found.end]:
             self._choices.hide()  # it is written
         else:
-            self._choices.put(choices, title=TITLES[found.kind], keys=_KEYS, room=self._room, note=note)
+            self._choices.put(choices, title=TITLES[found.kind], over=self._owner, note=note)
 
     async def _read(self) -> None:
         files = self._suggestions.files
@@ -130,10 +131,6 @@ class Completer:
     @property
     def _row(self) -> int:
         return self._area.cursor_location[0]
-
-    @property
-    def _room(self) -> int:
-        return self._owner.content_region.y
 
     # --- what is taken ------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
+from textual.worker import Worker
 
 from pegboard_tui.composer.area import Area
 from pegboard_tui.composer.chips import Chips
@@ -39,8 +40,8 @@ class Composer(Widget):
     many prompts wait, of which Up in an empty input takes the last one back."""
 
     DEFAULT_CSS = """
-    Composer { height: auto; border-top: solid $secondary; }
-    Composer:focus-within { border-top: solid $accent; }
+    Composer { height: auto; border-top: solid $border-blurred; }
+    Composer:focus-within { border-top: solid $border; }
     Composer.-low { border-top: none; }
     Composer > Horizontal { height: auto; }
     Composer .composer--sign { width: 2; height: 1; color: $text-muted; }
@@ -102,7 +103,7 @@ class Composer(Widget):
 
     def on_mount(self) -> None:
         tell_alt_enter_apart()
-        self.run_worker(self._read_prompts(), group="prompts")
+        _: Worker[None] = self.run_worker(self._read_prompts, group="prompts")
         self._hint()
 
     # --- for the app --------------------------------------------------------------------------------------------------
@@ -244,7 +245,7 @@ class Composer(Widget):
         self._area.load_text("")
         self._hint()
         self._changed()
-        self.run_worker(self._read_prompts(), group="prompts")
+        _: Worker[None] = self.run_worker(self._read_prompts, group="prompts")
 
     def action_unfold(self) -> None:
         """Open a folded paste."""
@@ -268,7 +269,7 @@ class Composer(Widget):
     def action_edit(self) -> None:
         """Write in the person's editor."""
         self._end_search()
-        self.run_worker(self._edit(), group="editor", exclusive=True)
+        _: Worker[None] = self.run_worker(self._edit, group="editor", exclusive=True)
 
     async def _edit(self) -> None:
         before = self._area.meant
@@ -365,7 +366,7 @@ class Composer(Widget):
 
     def _mark(self) -> None:
         """The sign before the text: what it is, and whether one writes here."""
-        sign = "?" if self._past.searching else "!" if self._completer.command else ">" if self._area.has_focus else "-"
+        sign = "?" if self._past.searching else "$" if self._completer.command else ">" if self._area.has_focus else "-"
         self._sign.update(f"{sign} ")
 
     def _hint(self) -> None:

@@ -80,7 +80,7 @@ class Files:
         """Those whose path begins so, one level of them."""
         found = []
         for _, _, path in self._all:
-            if path.startswith(start) and "/" not in path[len(start) : -1]:
+            if path.startswith(start) and path != start and "/" not in path[len(start) : -1]:
                 found.append(path)
                 if len(found) == most:
                     break

@@ -10,20 +10,10 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 
 class _Key(Enum):
     ALT_ENTER = "alt+enter"
-    SHIFT_ENTER = "shift+enter"
-    CTRL_ENTER = "ctrl+enter"
-
-
-_SENT = {
-    "\x1b\r": _Key.ALT_ENTER,
-    "\x1b[27;2;13~": _Key.SHIFT_ENTER,  # what xterm and tmux send with modifyOtherKeys
-    "\x1b[27;5;13~": _Key.CTRL_ENTER,
-}
 
 
 def tell_alt_enter_apart() -> None:
     """Have Textual read Alt and Enter as `alt+enter` in every terminal. By itself it does so only in those that speak the
     newer protocol; tmux does not, and there Enter would send what was to get a line more."""
     table = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
-    for sequence, key in _SENT.items():
-        table.setdefault(sequence, (key,))
+    table.setdefault("\x1b\r", (_Key.ALT_ENTER,))

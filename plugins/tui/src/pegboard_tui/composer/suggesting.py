@@ -15,7 +15,13 @@ from pegboard_tui.composer.files import Files
 
 Commands: TypeAlias = "Callable[[], Sequence[Offered]]"
 Words: TypeAlias = "Callable[[str, str], Sequence[str] | None]"
-TITLES = {"command": "commands", "word": "words", "file": "files", "path": "files"}
+_KEYS = "Tab takes, Esc closes"
+TITLES = {
+    "command": f"commands: {_KEYS}",
+    "word": f"words: {_KEYS}",
+    "file": f"files: {_KEYS}, Tab opens a folder",
+    "path": f"files: {_KEYS}",
+}
 _PAUSE = 0.05
 """Seconds without a key before a command is asked for words."""
 

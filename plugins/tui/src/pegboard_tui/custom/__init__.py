@@ -4,9 +4,3 @@ A plugin names a widget for its kind of `Custom` block in the group `pegboard_tu
 in an app that holds nothing else (`child`); what it paints comes here as lines, is made safe and shown over the transcript
 (`framed`, `stage`). So it may raise, hang, crash, take every key or ask for a million lines: the block is shown plain then.
 """
-
-from __future__ import annotations
-
-from pegboard_tui.custom.kinds import GROUP as GROUP
-from pegboard_tui.custom.kinds import Kinds as Kinds
-from pegboard_tui.custom.stage import Stage as Stage

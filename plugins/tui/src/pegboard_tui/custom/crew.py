@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
@@ -64,10 +65,9 @@ class Crew:
                 easel.end()
                 self._easels.pop(kind, None)
 
-    def end(self) -> None:
+    async def end(self) -> None:
         """End them all."""
-        for easel in self._easels.values():
-            easel.end()
+        await asyncio.gather(*(easel.gone() for easel in self._easels.values()))
 
     def _failed(self, kind: str, pane: int, error: str) -> None:
         if pane == -1:

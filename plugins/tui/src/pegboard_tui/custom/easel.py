@@ -86,6 +86,12 @@ class Easel:
             with suppress(ProcessLookupError):
                 process.kill()
 
+    async def gone(self) -> None:
+        """End the process, and wait until it is gone; not for long, whatever it does."""
+        self.end()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=2)
+
     @property
     def pid(self) -> int | None:
         """The process; None: there is none, or it has ended."""

@@ -68,9 +68,9 @@ class Stage(Widget):
         self.set_interval(TICK, self._tick)
         self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
 
-    def on_unmount(self) -> None:
+    async def on_unmount(self) -> None:
         """End them all."""
-        self._crew.end()
+        await self._crew.end()
 
     @property
     def frames(self) -> list[Framed]:

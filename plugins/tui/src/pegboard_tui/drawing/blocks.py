@@ -17,14 +17,13 @@ from pegboard_tui.drawing.look import Look
 from pegboard_tui.drawing.markdown import markdown
 from pegboard_tui.drawing.spelling import Line, marked_line, settled
 from pegboard_tui.drawing.tables import sides_of, table
+from pegboard_tui.drawing.texts import clipped
 
 if TYPE_CHECKING:
     from pegboard.blocks import AnyBlock
 
 MOST_ROWS = 1_000
 """Rows of a table that are drawn at all."""
-LONGEST = 4_000
-"""Characters of a single line that are drawn."""
 DEEPEST = 8
 """Blocks within blocks that are drawn."""
 
@@ -64,19 +63,9 @@ def lines(block: AnyBlock, look: Look, *, most: int | None = None, hint: str = "
             assert_never(block)
 
 
-def wrapped_text(text: str, style: Style, look: Look) -> list[Strip]:
-    """Text in rows, safe, in one style."""
-    return texts.text_rows(text, style, look)
-
-
 def one_line(text: str, style: Style, look: Look) -> list[Line]:
     """What belongs on a line, as `terminal.visible` makes it, broken where there is no room."""
     return wrapped(settled([(marked_line(clipped(text)), style)], look.palette), look.width)
-
-
-def clipped(text: str, most: int = LONGEST) -> str:
-    """A line of which no more is shown than can be read, saying so."""
-    return text if len(text) <= most else f"{text[:most]}… {len(text) - most:,} more characters"
 
 
 def activity(block: kinds.Activity, look: Look, after: Line | None = None, most: int | None = None) -> list[Line]:

@@ -11,12 +11,13 @@ from rich.style import Style
 from textual.strip import Strip
 
 from pegboard_tui.drawing import texts
-from pegboard_tui.drawing.blocks import activity, clipped, lines, one_line
+from pegboard_tui.drawing.blocks import activity, lines, one_line
 from pegboard_tui.drawing.cells import PLAIN, room, strips
 from pegboard_tui.drawing.diffs import MOST as MOST_OF_DIFF
 from pegboard_tui.drawing.diffs import counts, diff
 from pegboard_tui.drawing.look import Look
 from pegboard_tui.drawing.spelling import Line, marked_line, settled
+from pegboard_tui.drawing.texts import clipped
 
 if TYPE_CHECKING:
     from pegboard.blocks import AnyBlock

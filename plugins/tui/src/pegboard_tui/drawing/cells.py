@@ -54,7 +54,10 @@ def filled(line: Line, width: int, style: Style) -> Line:
 
 def expanded(line: Line, size: int = 8) -> Line:
     """Tabs as blanks up to the next column that `size` divides."""
-    if not any("\t" in text for text, _ in line):
+    for text, _ in line:
+        if "\t" in text:
+            break
+    else:
         return line
     column, found = 0, []
     for text, style in line:

@@ -14,6 +14,7 @@ from pegboard_tui.drawing.code import coloured, lexer_of_path
 from pegboard_tui.drawing.hunks import Row, changes, mark_words, read
 from pegboard_tui.drawing.look import Look
 from pegboard_tui.drawing.spelling import Line, marked_line, settled
+from pegboard_tui.drawing.texts import clipped
 
 if TYPE_CHECKING:
     from pegboard.blocks import Diff
@@ -24,8 +25,6 @@ SIDE_BY_SIDE = 100
 """Columns from which the old and the new stand beside each other."""
 MOST = 5_000
 """Lines of a diff that are drawn at all."""
-LONGEST = 4_000
-"""Characters of a line that are drawn."""
 _NUMBERS = 24
 """Columns from which lines are numbered."""
 
@@ -38,7 +37,6 @@ def diff(block: Diff, look: Look, *, most: int = MOST, hint: str = "", headed: b
     lines = marked_diff(body, most) if body else []
     endings = _crlf(lines)
     rows = read([line.removesuffix("\r") for line in lines] if endings else lines)
-    rows = [_short(row, look.palette) for row in rows]
     mark_words(rows)
     pane = _Panes(rows, look, block.to or block.path)
     total = body.count("\n") + 1 if body else 0
@@ -54,9 +52,9 @@ def diff(block: Diff, look: Look, *, most: int = MOST, hint: str = "", headed: b
 
 def head(block: Diff, palette: Palette) -> Line:
     """`path (created) +3 -1`; what moved as `a → b`."""
-    line: Line = [(marked_line(block.path), palette.strong)]
+    line: Line = [(marked_line(clipped(block.path)), palette.strong)]
     if block.to:
-        line += [(" → ", palette.dim), (marked_line(block.to), palette.strong)]
+        line += [(" → ", palette.dim), (marked_line(clipped(block.to)), palette.strong)]
     return settled([*line, (" ", PLAIN), *counts(block, palette)], palette)
 
 
@@ -76,7 +74,7 @@ def marked_diff(text: str, most: int) -> list[str]:
     """The first lines of a diff, safe. A carriage return at the end of a line stays until it is known what it means."""
     lines = text.split("\n", most)[:most]
     return [
-        marked_line(line[: LONGEST * 2].removesuffix("\r"), keep="\t") + ("\r" if line.endswith("\r") else "")
+        marked_line(clipped(line.removesuffix("\r")), keep="\t") + ("\r" if line.endswith("\r") else "")
         for line in lines
     ]
 
@@ -186,12 +184,6 @@ def _cut(lines: list[Line], ends: Sequence[tuple[int, int]], keep: int) -> tuple
     return lines[:end], shown
 
 
-def _short(row: Row, palette: Palette) -> Row:
-    if len(row.text) > LONGEST:
-        row.text = f"{row.text[:LONGEST]}… {len(row.text) - LONGEST:,} more characters"
-    return row
-
-
 def _crlf(lines: Sequence[str]) -> bool:
     """Whether every line of the file ends with a carriage return, so that it need not be told for each."""
     of_file = [line for line in lines if line[:1] in ("+", "-", " ")]
@@ -218,7 +210,16 @@ def _lex(
     rows: list[tuple[int, Row]], lexer: str, palette: Palette, styles: dict[str, Style], found: dict[int, Line]
 ) -> None:
     lines = coloured("\n".join(row.text for _, row in rows), lexer, palette, PLAIN)
+    mixed: dict[tuple[str, int], Style] = {}  # adding styles takes longer than all else; there are few, and they stay
     for (at, row), line in zip(rows, lines, strict=True):
-        style = styles.get(row.kind, palette.text)
-        if row.kind == " " or style.bgcolor is not None:
-            found[at] = [(text, style + own) for text, own in line]
+        kind = row.kind
+        style = styles.get(kind, palette.text)
+        if kind != " " and style.bgcolor is None:
+            continue
+        made: Line = []
+        for text, own in line:
+            both = mixed.get((kind, id(own)))
+            if both is None:
+                both = mixed[kind, id(own)] = style + own
+            made.append((text, both))
+        found[at] = made

@@ -20,6 +20,7 @@ from textual.strip import Strip
 
 from pegboard_tui.drawing.cells import strips, wrapped
 from pegboard_tui.drawing.spelling import marked_line, settled
+from pegboard_tui.drawing.texts import clipped
 
 if TYPE_CHECKING:
     from pegboard.blocks import Image
@@ -37,12 +38,12 @@ FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 
 def image(block: Image, look: Look) -> list[Strip]:
     """A picture and its name; the name alone where it cannot be drawn."""
-    name = marked_line(block.alt) if block.alt.strip() else ""
+    name = marked_line(clipped(block.alt)) if block.alt.strip() else ""
     drawn = list(_cells(block.data, min(look.width, WIDEST), look.palette.dark)) if _may(block, look) else []
     if drawn:
         told = name
     else:
-        told = f"[picture, {marked_line(block.media_type)}{': ' + name if name else ''}]"
+        told = f"[picture, {marked_line(clipped(block.media_type))}{': ' + name if name else ''}]"
     return [*drawn, *(strips(wrapped(settled([(told, look.palette.dim)], look.palette), look.width)) if told else [])]
 
 

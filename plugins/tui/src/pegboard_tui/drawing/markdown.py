@@ -20,6 +20,7 @@ from pegboard_tui.drawing.inline import inline
 from pegboard_tui.drawing.look import Look
 from pegboard_tui.drawing.spelling import BEGIN, END, Line, marked, marked_line, settled
 from pegboard_tui.drawing.tables import table
+from pegboard_tui.drawing.texts import text_rows
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
     from pegboard_tui.drawing.look import Palette
 
-MOST = 400_000
-"""Characters of one text that are set; of what is longer the end is told to be missing."""
+MOST = 100_000
+"""Characters of one text that are set; what follows is shown as it is written."""
 CHUNK = 40
-"""Lines of a fence that is not closed yet which are coloured at once."""
+"""Lines of code that are set once and for all while the end of their fence has not come."""
 _BULLETS = "•◦▪"
 _ITALIC = Style(italic=True)
 _UNDER = Style(underline=True)
@@ -45,33 +46,64 @@ def markdown(text: str, look: Look) -> list[Strip]:
 
 
 class Growing:
-    """A text that grows, and what of it is set already: all blocks but the last, for one width and palette."""
+    """A text that grows, and what of it is set already: all blocks but the last, for one width and palette.
+
+    A fence that is not closed yet is set some lines at a time. What spans two of those parts (a string of many lines) may
+    be coloured amiss until the text is whole, when such a text is set anew."""
 
     def __init__(self) -> None:
-        self._key: object = None
+        self._forget(None)
+
+    def _forget(self, key: object) -> None:
+        self._key = key
         self._source = ""
         self._set: list[Strip] = []
+        self._fence = ""  # how the fence begins of which the first lines are set
+        self._parted = False
 
     def draw(self, text: str, look: Look, *, done: bool = True) -> list[Strip]:
         """The text as it is now. done: nothing more comes; before that, what a last line only begins is held back."""
-        more, text = len(text) - MOST, text[:MOST]
+        more, text = text[MOST:], text[:MOST]
         key = (look.width, look.palette)
-        if key != self._key or not text.startswith(self._source):
-            self._key, self._source, self._set = key, "", []
-        rest = text[len(self._source) :]
+        if key != self._key or not text.startswith(self._source) or (done and self._parted):
+            self._forget(key)
+        rest = self._fence + text[len(self._source) :]
         blocks = _blocks(marked(rest if done else _certain(rest)))
         setter = _Setter(look.palette)
-        last: list[Strip] = []
-        for number, (tokens, _) in enumerate(blocks):
-            last = strips(setter.block(tokens, look.width))
+        last: list[Line] = []
+        for number, (tokens, line) in enumerate(blocks):
+            begun = bool(self._fence) and not number
             if number < len(blocks) - 1:
-                self._set += [*last, _BLANK]
-        if blocks:
-            self._source += rest[: _lines_long(rest, blocks[-1][1])]
-        found = [*self._set, *last]
-        if more > 0:
-            found += strips([[], *wrapped([(f"… {more:,} more characters", look.palette.dim)], look.width)])
-        return found
+                self._set += [*strips(setter.block(tokens, look.width, begun=begun)), _BLANK]
+                continue
+            if not done and _is_open(tokens[0]):
+                begun = self._part(setter, tokens[0], rest, line, look.width, begun) or begun
+            elif line:
+                self._keep(rest, line)
+            last = setter.block(tokens, look.width, begun=begun)
+        found = [*self._set, *strips(last)]
+        return [*found, _BLANK, *text_rows(more, look.palette.text, look)] if more else found
+
+    def _part(self, setter: _Setter, token: Token, rest: str, line: int, width: int, begun: bool) -> bool:
+        """Set what there is of an open fence but for its last lines, which stay in the token; returns whether it did."""
+        rows = token.content.split("\n")
+        whole = (len(rows) - 1) // CHUNK * CHUNK
+        if not whole:
+            if line:
+                self._keep(rest, line)
+            return False
+        token.content = "\n".join(rows[:whole]) + "\n"
+        self._set += strips(setter.block([token], width, begun=begun))
+        token.content = "\n".join(rows[whole:])
+        fence = self._fence or rest[_lines_long(rest, line) : _lines_long(rest, line + 1)]
+        self._keep(rest, line + 1 + whole, fence)
+        self._parted = True
+        return True
+
+    def _keep(self, rest: str, lines: int, fence: str = "") -> None:
+        """The first lines of the rest are set."""
+        self._source += rest[len(self._fence) : _lines_long(rest, lines)]
+        self._fence = fence
 
 
 _BLANK = Strip.blank(0)
@@ -116,8 +148,8 @@ class _Setter:
     def __init__(self, palette: Palette) -> None:
         self._palette = palette
 
-    def block(self, tokens: list[Token], width: int, depth: int = 0) -> list[Line]:
-        """One block, with all that is in it."""
+    def block(self, tokens: list[Token], width: int, depth: int = 0, *, begun: bool = False) -> list[Line]:
+        """One block, with all that is in it. begun: of a fence, whose first lines stand above."""
         palette, head = self._palette, tokens[0]
         match head.type:
             case "heading_open":
@@ -138,7 +170,7 @@ class _Setter:
                 lines = self._inside(tokens[1:-1], inner or width, depth)
                 return indented(lines, bar, bar) if inner else lines
             case "fence" | "code_block":
-                return self._code(head, width)
+                return self._code(head, width, headed=not begun)
             case "table_open":
                 return self._table(tokens, width)
             case "hr":
@@ -189,18 +221,20 @@ class _Setter:
         ticked = found[1] != " "
         return [("[x] " if ticked else "[ ] ", self._palette.good if ticked else self._palette.dim)]
 
-    def _code(self, token: Token, width: int) -> list[Line]:
+    def _code(self, token: Token, width: int, *, headed: bool) -> list[Line]:
         palette = self._palette
         info = token.info.strip()
         language = info.split(maxsplit=1)[0] if info else ""
         inner = room(width, 2)
         bar: Line = [("│ ", palette.dim)] if inner else []
+        if not headed and not token.content:
+            return []
         code = token.content.removesuffix("\n")
         lines: list[Line] = []
-        if info:
+        if info and headed:
             head = settled([(marked_line(info, keep=BEGIN + END), palette.dim)], palette)
             lines += indented(wrapped(head, inner or width), [("┌ ", palette.dim)] if inner else [], bar)
-        for row in _coloured(code, lexer_of(language), palette, closed=_closed(token)):
+        for row in coloured(code, lexer_of(language), palette, palette.text):
             made = wrapped(expanded(settled(row, palette), 4), inner or width, words=False)
             lines += indented(made, bar, bar)
         return lines
@@ -222,28 +256,11 @@ class _Setter:
         return table(rows[0], rows[1:], width, palette, sides)
 
 
-def _coloured(code: str, lexer: str, palette: Palette, *, closed: bool) -> list[Line]:
-    """While a fence is open its lines are coloured some at a time, so that a long one is not lexed whole for each word."""
-    if closed:
-        return coloured(code, lexer, palette, palette.text)
-    rows = code.split("\n")
-    return [
-        line
-        for start in range(0, len(rows), CHUNK)
-        for line in _chunk("\n".join(rows[start : start + CHUNK]), lexer, palette)
-    ]
-
-
-@lru_cache(64)
-def _chunk(code: str, lexer: str, palette: Palette) -> list[Line]:
-    return coloured(code, lexer, palette, palette.text)
-
-
-def _closed(token: Token) -> bool:
-    """Whether the line that ends a fence is there."""
+def _is_open(token: Token) -> bool:
+    """Whether it is a fence at the top whose end has not come."""
     if token.type != "fence" or token.map is None:
-        return True
-    return token.content.count("\n") <= token.map[1] - token.map[0] - 2
+        return False
+    return token.content.count("\n") > token.map[1] - token.map[0] - 2
 
 
 def _split(tokens: list[Token]) -> list[list[Token]]:

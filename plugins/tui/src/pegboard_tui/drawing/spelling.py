@@ -26,6 +26,7 @@ BEGIN, END = "\ue000", "\ue001"
 _SPACES = "\n\t\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """What `terminal.spelled` leaves as it is."""
 _SETTLED = _SPACES + BEGIN + END
+_EITHER = re.compile(f"([{_SETTLED[-2:]}])")
 _COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
 
 
@@ -53,6 +54,9 @@ def uncoloured(text: str) -> str:
 
 def settled(line: Line, palette: Palette) -> Line:
     """The line with its marks turned into style; what was decoded after it was made safe is made safe here."""
+    whole = "".join([text for text, _ in line])
+    if whole.isascii() and whole.isprintable():
+        return line
     found: Line = []
     style_of_hidden, inside = palette.hidden, False
     for text, style in line:
@@ -60,13 +64,11 @@ def settled(line: Line, palette: Palette) -> Line:
             if text:
                 found.append((text, style + style_of_hidden if inside else style))
             continue
-        rest = _marks(visible(text, keep=_SETTLED, colour=True))
-        while rest:
-            cut = rest.find(END if inside else BEGIN)
-            part, rest = (rest, "") if cut < 0 else (rest[:cut], rest[cut + 1 :])
-            if part:
-                found.append((part.replace(BEGIN, ""), style + style_of_hidden if inside else style))
-            inside = inside if cut < 0 else not inside
+        for part in _EITHER.split(_marks(visible(text, keep=_SETTLED, colour=True))):
+            if part in (BEGIN, END):
+                inside = part == BEGIN
+            elif part:
+                found.append((part, style + style_of_hidden if inside else style))
     return found
 
 

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 
     from pegboard_tui.drawing.look import Look, Palette
 
-MOST = 5_000
+MOST = 2_000
 """Rows of one text that are drawn at all."""
+LONGEST = 4_000
+"""Characters of a single line that are drawn."""
 _COLOURS = 6
 """How much longer than what is seen the output of a command may be, for its colours."""
+
+
+def clipped(text: str, most: int = LONGEST) -> str:
+    """What belongs on a line, of which no more is shown than can be read, saying so."""
+    return text if len(text) <= most else f"{text[:most]}… {len(text) - most:,} more characters"
 
 
 def text_rows(

@@ -1,4 +1,4 @@
-"""A stranger's package: examples/word-count, installed into an environment of its own beside Pegboard, and used."""
+"""A stranger's packages: what lies in examples/, installed into an environment beside Pegboard, and used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "word-count"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+MODULES = {"word-count": "pegboard_words", "bar-chart": "pegboard_bars"}
 Run = Callable[..., str]
 
 
@@ -22,12 +23,17 @@ def venv(
     environment: Callable[[Path, Sequence[Path | str]], Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """What a stranger has: Pegboard's wheels, pytest, and their own package as it stands in its folder."""
+    """What a stranger has: Pegboard's wheels, pytest, and packages of their own as they stand in their folders."""
     top = tmp_path_factory.mktemp("stranger")
-    package = shutil.copytree(EXAMPLE, top / "package", ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    made = environment(top / "venv", [*wheels.values(), package, "pytest"])
-    shutil.rmtree(package)
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    packages = [shutil.copytree(EXAMPLES / name, top / "packages" / name, ignore=ignored) for name in MODULES]
+    made = environment(top / "venv", [*wheels.values(), *packages, "pytest"])
+    shutil.rmtree(top / "packages")
     return made
+
+
+def test_every_example_is_tried_here() -> None:
+    assert {path.parent.name for path in EXAMPLES.glob("*/pyproject.toml")} == set(MODULES)
 
 
 @pytest.fixture
@@ -64,9 +70,22 @@ def test_the_router_serves_it_through_its_example(venv: Path, run: Run, workspac
     assert "5" in events[-1]["text"].split()
 
 
-def test_its_own_tests_pass_against_what_is_installed(venv: Path, run: Run, tmp_path: Path) -> None:
-    shutil.copytree(EXAMPLE / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+def test_a_result_with_a_block_of_its_own_is_text_and_data_for_programs(venv: Path, run: Run, workspace: Path) -> None:
+    assert run(venv, "pegboard", "tool", "code_lines", cwd=workspace) == ".txt 2 lines in 1 files\n"
+    record = json.loads(run(venv, "pegboard", "tool", "code_lines", "--json", cwd=workspace))
+    assert record["data"] == {"path": ".", "shares": [{"kind": ".txt", "files": 1, "lines": 2}], "left_out": 0}
+
+
+def test_its_widget_is_found_for_its_block(venv: Path, run: Run, workspace: Path) -> None:
+    code = "from pegboard_tui.custom.kinds import Kinds; c = Kinds().find('bar-chart'); print(c.distribution, c.value)"
+    assert run(venv, "python", "-c", code, cwd=workspace) == "pegboard-bar-chart pegboard_bars.widget:Chart\n"
+
+
+@pytest.mark.parametrize("example", MODULES)
+def test_its_own_tests_pass_against_what_is_installed(venv: Path, run: Run, tmp_path: Path, example: str) -> None:
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(EXAMPLES / example / "tests", tmp_path / "tests", ignore=ignored)
     printed = run(venv, "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests", cwd=tmp_path)
-    assert " passed" in printed
-    where = "import pegboard_words; print(pegboard_words.__file__)"
+    assert " passed" in printed and "skipped" not in printed
+    where = f"import {MODULES[example]} as module; print(module.__file__)"
     assert str(venv) in run(venv, "python", "-c", where, cwd=tmp_path)
