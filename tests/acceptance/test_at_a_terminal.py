@@ -199,6 +199,20 @@ def test_a_tool_may_ask_the_person(cli: Any) -> None:
     assert cli.heard()[-1] == "they said blue"
 
 
+def test_what_an_option_means_stands_below_it_and_another_answer_may_be_none(cli: Any) -> None:
+    more = {"options": ["red", "blue"], "details": ["", "like\x1b[2J\nthe sea"], "free": False}
+    cli.script(asks("wonder", question="which?", **more), HELLO)
+    child = cli.terminal("run", "go")
+    child.expect("The number of your answer")
+    shown = [line.strip() for line in plain(child.before).split("\n")]
+    assert shown[shown.index("1. red") :][:4] == ["1. red", "2. blue", "like\\x1b[2J", "the sea"]
+    child.sendline("green")
+    child.expect("Please answer a number from 1 to 2")
+    child.sendline("1")
+    assert ended(child) == 0
+    assert cli.heard()[-1] == "they said red"
+
+
 @pytest.mark.row("R-068")
 @pytest.mark.parametrize("command", ["run", "tool"])
 def test_ctrl_c_at_the_question_ends_it(cli: Any, command: str) -> None:

@@ -74,9 +74,15 @@ async def dawdle(ctx: Context) -> str:
 
 
 @tool(category="ask", pure=True)
-async def wonder(question: str, ctx: Context, options: list[str] = []) -> str:  # noqa: B006 - it is the schema's default
+async def wonder(
+    question: str,
+    ctx: Context,
+    options: list[str] = [],  # noqa: B006 - it is the schema's default
+    details: list[str] = [],  # noqa: B006
+    free: bool = True,
+) -> str:
     """Ask the person."""
-    return f"they said {await ctx.ask(question, options)}"
+    return f"they said {await ctx.ask(question, options, details=details, free=free)}"
 
 
 @tool(pure=True, inline=True, permission="stranger")

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pegboard.blocks import Activity, AnyBlock, Diff, Image, Markdown, Note, Problem, Table, Text
+from pegboard.blocks import Activity, AnyBlock, Custom, Diff, Image, Markdown, Note, Problem, Table, Text
 from pegboard.rendering import from_json, to_json
 from pegboard.terminal import spelled, visible
 from pegboard_cli.render import block_lines
@@ -38,6 +38,7 @@ def samples(text: str) -> list[AnyBlock]:
         Text(text=text, title=text),
         Table(columns=[text], rows=[[text, text], []]),
         Image(media_type=text, data="", alt=text),
+        Custom(kind=text, data={text: text}, plain=[Note(text=text)]),
     ]
 
 
@@ -132,7 +133,7 @@ def test_blocks_go_through_json_and_come_back(text: str) -> None:
 
 def test_json_is_valid_whatever_stands_in_a_block() -> None:
     body = to_json(samples("caf\udce9"))
-    assert b"caf\\\\xe9" in body and len(from_json(body)) == 8
+    assert b"caf\\\\xe9" in body and len(from_json(body)) == 9
 
 
 @pytest.mark.parametrize("width", [200, 40, 12, 1])

@@ -25,10 +25,7 @@ from pegboard_tui.composer.completing import (
 )
 from pegboard_tui.composer.files import Files
 from pegboard_tui.composer.fuzzy import name_of, places, score
-from pegboard_tui.composer.keyboards import tell_alt_enter_apart
 from scripted import ScriptedHost
-from textual._xterm_parser import XTermParser
-from textual.events import Key
 
 
 @pytest.mark.parametrize(
@@ -193,9 +190,3 @@ async def test_a_list_that_cannot_be_read_is_told_and_the_old_one_stays(tmp_path
     await files.read()
     assert files.trouble == "OSError: no disk"
     assert await files.find("readme", 1) == ["README.md"]
-
-
-def test_alt_enter_is_told_apart_in_a_terminal_of_the_old_protocol() -> None:
-    tell_alt_enter_apart()
-    told = [event.key for event in XTermParser().feed("\x1b\r\r\n") if isinstance(event, Key)]
-    assert told == ["alt+enter", "enter", "ctrl+j"]

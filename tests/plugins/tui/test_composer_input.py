@@ -64,7 +64,8 @@ class Tiny(App[None]):
         self.told.append("back")
 
 
-NAMED = "enter up down left right home end tab escape backspace delete space underscore f9".split()
+NAMED = {"enter", "up", "down", "left", "right", "home", "end", "tab", "escape", "backspace", "delete", "space"}
+NAMED |= {"underscore", "f9"}
 
 
 class Desk:

@@ -154,7 +154,9 @@ def test_nothing_is_concealed_or_obeyed(text: str) -> None:
     shown = drawn(text, 200)
     assert "unseen" in shown and not {"\u202e", "\x1b"}.intersection(shown)
     assert "example.com" not in text or "example.com" in shown
-    assert all(segment.style is None or segment.style.link is None for s in markdown(text, Look(width=9)) for segment in s)
+    assert all(
+        segment.style is None or segment.style.link is None for s in markdown(text, Look(width=9)) for segment in s
+    )
 
 
 def test_an_address_that_is_its_own_text_stands_once() -> None:
@@ -184,48 +186,58 @@ def test_a_line_that_is_only_begun_does_not_turn_the_one_above_into_a_heading() 
     before = growing.draw("These:\n", look, done=False)
     assert growing.draw("These:\n-", look, done=False) == before
     assert letters(growing.draw("These:\n- a", look, done=False)) == "These:\n\n• a"
-    assert letters(growing.draw("These:\n-", look)) == "These:"
+    assert letters(growing.draw("These:\n-", look)) == "These:"  # it has ended, and is one
 
 
 LONG = TEXT + "\r\n~~~py\n" + "x = '''\n" * (CHUNK * 3) + "~~~\nafter\r\n\r\n```\n" + "y\n" * (CHUNK + 3)
 
 
-@pytest.mark.parametrize("step", [1, 29])
-def test_a_growing_text_is_drawn_like_a_whole_one(step: int) -> None:
+@pytest.mark.parametrize(("begin", "step"), [(0, 3), (len(TEXT), 61)])
+def test_a_growing_text_is_drawn_like_a_whole_one(begin: int, step: int) -> None:
     growing, look = Growing(), Look(width=60)
-    begun = range(len(TEXT), len(LONG), step) if step > 1 else range(0, len(TEXT), 3)
-    for at in begun:
-        text = LONG[:at] + "\n"
-        assert letters(growing.draw(text, look, done=False)) == letters(markdown(text, look)), LONG[:at][-40:]
+    for at in range(begin, len(LONG) if begin else len(TEXT), step):
+        fresh = Growing().draw(LONG[:at], look, done=False)
+        assert letters(growing.draw(LONG[:at], look, done=False)) == letters(fresh), LONG[:at][-40:]
     coloured = Look(width=60, palette=COLOURED)
     growing.draw(LONG[:-9], coloured, done=False)
     assert growing.draw(LONG, coloured) == markdown(LONG, coloured)
+    assert growing.draw("another", look) == markdown("another", look)
+
+
+@pytest.mark.parametrize("text", ["para\n****bold****", "para\n```not``` a fence", "para\n- - - x", "a\n2. b"])
+def test_a_line_that_has_not_ended_may_go_on_what_stands_before_it(text: str) -> None:
+    growing, look = Growing(), Look(width=60)
+    for at in range(len(text)):
+        growing.draw(text[:at], look, done=False)
+    assert growing.draw(text, look) == markdown(text, look)
 
 
 def test_what_is_finished_is_not_set_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from pegboard_tui.drawing import markdown as module
 
-    set_again: list[str] = []
+    made: list[int] = []
     real = module._Setter.block
 
     def counted(self: module._Setter, tokens: list[module.Token], *args: int, **kw: bool) -> list[module.Line]:
-        set_again.append(tokens[0].type)
-        return real(self, tokens, *args, **kw)
+        lines = real(self, tokens, *args, **kw)
+        made.append(len(lines))
+        return lines
 
     monkeypatch.setattr(module._Setter, "block", counted)
     growing, look = Growing(), Look(width=60)
     for count in range(1, 101):
         growing.draw("A paragraph.\n\n" * count, look, done=False)
-    assert len(set_again) < 250
-    set_again.clear()
-    code = "```py\n" + "x = 1\n" * (CHUNK * 5)
-    for at in range(0, len(code), 10):
-        drawn = growing.draw(code[:at], look, done=False)
-    assert len(drawn) == CHUNK * 5 + 1 and len(set_again) < len(code) / 10 + 10
+    assert sum(made) < 250
+    made.clear()
+    code = "```py\n" + "x = 1\n" * (CHUNK * 10)
+    for count in range(1, CHUNK * 10 + 1):
+        drawn = growing.draw(code[: 6 + 6 * count], look, done=False)
+    assert len(drawn) == CHUNK * 10 + 1
+    assert sum(made) < CHUNK * 10 * CHUNK  # and not half the square of the lines
 
 
 def test_of_a_text_without_end_the_rest_is_shown_as_it_is_written() -> None:
-    shown = markdown("*a*\n" * (MOST // 4) + "*b*\n", Look(width=60))
+    shown = markdown("a" * MOST + "*b*\n", Look(width=60))
     assert letters(shown[-2:]).strip() == "*b*"
 
 
@@ -234,11 +246,13 @@ def test_any_markdown_is_set_within_its_width(text: str, width: int) -> None:
     look = Look(width=width)
     assert all(strip.cell_length <= width for strip in markdown(text, look))
     growing = Growing()
-    for at in range(0, len(text), 9):
+    for at in range(0, len(text), 5):
         growing.draw(text[:at], look, done=False)
     assert growing.draw(text, look) == markdown(text, look)
 
 
 def test_markdown_and_pygments_are_imported_when_something_is_drawn() -> None:
-    code = "import sys, pegboard_tui.drawing.items; sys.exit(bool({'markdown_it', 'pygments', 'PIL'} & set(sys.modules)))"
+    code = (
+        "import sys, pegboard_tui.drawing.items; sys.exit(bool({'markdown_it', 'pygments', 'PIL'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pegboard_tui.drawn
 import pytest
 from pegboard.blocks import Activity, AnyBlock, Custom, Note, Text
 from pegboard.port import Described
+from pegboard_tui.app import PegboardApp
+from pegboard_tui.composer import Composer
 from pegboard_tui.drawing.items import rows
 from pegboard_tui.drawing.look import Look, Palette
 from pegboard_tui.items import AnyItem, Made, Said, Shown, Told
@@ -15,7 +18,7 @@ from pegboard_tui.painting import GUTTER
 from pegboard_tui.transcript import Transcript
 from pegboard_tui.viewer import Viewer
 from rich.style import Style
-from scripted import call_asked, call_finished
+from scripted import ScriptedHost, call_asked, call_finished
 from textual.app import App, ComposeResult
 from textual.events import MouseScrollUp
 from textual.pilot import Pilot
@@ -389,3 +392,17 @@ def test_what_is_kept_is_bounded_and_what_was_seen_last_stays(drawing: Drawing) 
     long = Shown(key="long", blocks=[Text(text="x\n" * 500)])
     assert len(kept.of(long)) > 400
     assert kept.lines == len(kept.of(long))
+
+
+async def test_page_keys_page_through_it_while_the_input_keeps_the_focus(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    app = PegboardApp(host, host.open())
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.pause()
+        transcript = app.screen.query_one(Transcript)
+        transcript.show(told(100))
+        await pilot.press("pageup", "x")
+        assert not transcript.window.following
+        assert app.screen.query_one(Composer).has_focus_within
+        await pilot.press("pagedown")
+        assert transcript.window.following

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from pegboard.blocks import AnyBlock, Markdown, Note
@@ -107,4 +108,5 @@ def _part(text: Text, title: str, rows: Sequence[tuple[str, str]], width: int, p
     for name, what in rows:
         name = cut(visible(name), column - 1)
         text.append("  ").append(name, palette.accent).append(" " * (column - cell_len(name)))
-        text.append(cut(visible(what), max(width - column - 2, 1)) + "\n", palette.text)
+        pieces = textwrap.wrap(visible(what), max(width - column - 2, 8)) or [""]
+        text.append(f"\n{' ' * (column + 2)}".join(pieces) + "\n", palette.text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -210,8 +211,9 @@ def keys_page(there: Iterable[Bound], keymap: Mapping[str, str], search: str, wi
         text.append_text(_row(bound, keys, bound.id in keymap, width, palette))
     if not group:
         text.append("No key does that.\n", palette.note)
-    changed = "(your own are marked *)\n" if keymap else ""
-    text.append(f'\nOther keys: in the settings file, [ui.keys] then "ID" = "KEYS"\n{changed}', palette.note)
+    own = " Your own are marked *." if keymap else ""
+    told = f'To bind others: in the settings file, [ui.keys], then a line "ID" = "KEYS".{own}'
+    text.append("\n" + "\n".join(textwrap.wrap(told, max(width, 10))), palette.note)
     text.rstrip()
     return text
 
@@ -219,7 +221,8 @@ def keys_page(there: Iterable[Bound], keymap: Mapping[str, str], search: str, wi
 def _row(bound: Bound, keys: str, own: bool, width: int, palette: Palette) -> Text:
     row = Text("  ").append(keys + ("*" if own else ""), palette.accent)
     if width < 60:
-        row.append(f"  {bound.id}\n", palette.dim)
+        fits = row.cell_len + 2 + len(bound.id) <= width
+        row.append(f"{'  ' if fits else chr(10) + ' ' * 4}{bound.id}\n", palette.dim)
         return row.append(f"    {cut(bound.description, width - 4)}\n", palette.text)
     row.append(" " * max(20 - cell_len(row.plain), 2))
     row.append(cut(bound.description, max(width - cell_len(row.plain) - len(bound.id) - 1, 8)), palette.text)

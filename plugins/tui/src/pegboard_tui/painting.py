@@ -35,12 +35,10 @@ class Marks:
     found: Style = PLAIN
 
 
-def painted(row: Row | None, width: int, marks: Marks, *, first: bool = False) -> Strip:
+def painted(row: Row, width: int, marks: Marks, *, first: bool = False) -> Strip:
     """A line of exactly this many columns. Its cells know where they are, for the mouse; those past the text do not.
 
     first: of its item's lines in view."""
-    if row is None:
-        return Strip.blank(width, marks.text)
     strip, spot = row.strip or Strip.blank(0), Spot(row.number, row.row or 0)
     if marks.search:
         spans = [match.span() for match in marks.search.finditer(strip.text)]
@@ -50,9 +48,15 @@ def painted(row: Row | None, width: int, marks: Marks, *, first: bool = False) -
         strip = restyled(strip, [span], marks.selected) if span else strip
     at = Style.from_meta({"offset": (0, spot.y)})
     pointed = row.number == marks.cursor and row.row is not None
-    pointer = Segment(
-        (CURSOR if first else REST) if pointed else EDGE, (marks.text + marks.pointer if pointed else marks.text) + at
-    )
-    gutter = [pointer, *[Segment(" ", marks.text + at)] * (GUTTER - 1)]
-    line = Strip([*gutter, *strip.apply_style(marks.text).apply_offsets(0, spot.y)])
-    return line.crop_extend(0, width, marks.text)
+    sign = CURSOR if first else REST
+    pointer = Segment(sign, marks.text + marks.pointer + at) if pointed else Segment(EDGE, marks.text + at)
+    cells = [pointer, *[Segment(" ", marks.text + at)] * (GUTTER - 1)]
+    x = 0
+    for text, style, _ in strip:
+        at = Style.from_meta({"offset": (x, spot.y)})
+        cells.append(Segment(text, (marks.text + style if style else marks.text) + at))
+        x += len(text)
+    missing = width - GUTTER - strip.cell_length
+    if missing < 0:
+        return Strip(cells).crop(0, width)
+    return Strip([*cells, Segment(" " * missing, marks.text)] if missing else cells, width)

@@ -24,6 +24,8 @@ FRAME = 1 / 20
 """Seconds between two repaints while much is going on."""
 BURST = 4
 """How many may come at once after a rest."""
+SEEN = 1_000
+"""Lines of cells that are kept for the next repaint."""
 NEAR = 3
 """Screens that a scroll may go and still be counted line by line."""
 
@@ -49,6 +51,7 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
         self._waiting: dict[str, AnyItem] = {}
         self._painted: list[Row] = []
         self._marks: Marks | None = None
+        self._cells: dict[tuple[int, int | None, bool, int], tuple[Strip | None, Strip]] = {}
         self._known = 0
         self.hint = ""
         """What stands on the last line while there is more below it."""
@@ -197,18 +200,28 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
         return Marks(text=self.visual_style.rich_style)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        self._marks = self.marks()
+        marks = self.marks()
+        if marks != self._marks or len(self._cells) > SEEN:
+            self._marks = marks
+            self._cells.clear()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
+        width, marks = self.scrollable_size.width, self._marks or self.marks()
         if self.hint and y == self.size.height - 1:
-            width, text = self.scrollable_size.width, self.visual_style.rich_style
-            hint = Strip([Segment(self.hint, text + self.look.palette.focus)]).crop(0, width)
-            return Strip.join([Strip.blank(width - hint.cell_length, text), hint])
+            hint = Strip([Segment(self.hint, marks.text + self.look.palette.focus)]).crop(0, width)
+            return Strip.join([Strip.blank(width - hint.cell_length, marks.text), hint])
         row = self._painted[y] if 0 <= y < len(self._painted) else None
-        above = self._painted[y - 1] if 0 < y <= len(self._painted) else None
-        first = row is not None and (above is None or above.row is None or above.number != row.number)
-        return painted(row, self.scrollable_size.width, self._marks or self.marks(), first=first)
+        if row is None:
+            return Strip.blank(width, marks.text)
+        above = self._painted[y - 1] if y else None
+        first = above is None or above.row is None or above.number != row.number
+        key = (row.number, row.row, first, width)
+        strip, found = self._cells.get(key, (None, None))
+        if found is None or strip is not row.strip:
+            found = painted(row, width, marks, first=first)
+            self._cells[key] = (row.strip, found)
+        return found
 
 
 def changed_lines(before: Sequence[Row], after: Sequence[Row], size: Size) -> Iterator[Region]:

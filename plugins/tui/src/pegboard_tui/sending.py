@@ -50,7 +50,7 @@ class Sending:
     async def over(self, ended: TurnEnded) -> None:
         """A turn of ours has ended: send what waits, or give it back where the person may think otherwise now."""
         view = self._view
-        if ended.seq is None and ended.status == "error":  # it never began
+        if ended.turn is None:  # it never began
             self._give_back(self._last)
         if ended.status not in GOES_ON:
             if view.queued.texts and not view.composer.text.strip():

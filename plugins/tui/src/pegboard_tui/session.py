@@ -13,6 +13,7 @@ from pegboard.errors import PegboardError
 from pegboard.events import AnyEvent, CallFinished
 from pegboard.port import Conversation, Host
 from pegboard.terminal import visible
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -57,6 +58,8 @@ class SessionView(Widget):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "end_turn", "end the turn", id="session.end_turn"),
         Binding("f4", "answer", "answer what is asked", id="approval.focus"),
+        Binding("pageup", "page(-1)", "page up", id="session.page_up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "page down", id="session.page_down", show=False, priority=True),
     ]
 
     class Changed(Message):
@@ -280,6 +283,12 @@ class SessionView(Widget):
 
     def on_transcript_left(self) -> None:
         self.take_focus()
+
+    def action_page(self, pages: float) -> None:
+        """Page through the transcript while the input keeps the focus."""
+        if not self.composer.has_focus_within:
+            raise SkipAction
+        self.transcript.action_page(pages)
 
     def press(self) -> Meaning:
         """Ctrl-C with nothing selected; what is left to do is returned: stop and end are done here."""

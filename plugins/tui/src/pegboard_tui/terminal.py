@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from textual.drivers.linux_driver import LinuxDriver
 
+from pegboard_tui.composer.keyboards import read_pastes_whole
+
 if TYPE_CHECKING:
     from pegboard_tui.app import PegboardApp
 
@@ -29,6 +31,7 @@ class Terminal(LinuxDriver):
             writer.stop()
 
     def _run_input_thread(self) -> None:
+        read_pastes_whole()
         try:
             self.run_input_thread()
         except OSError:

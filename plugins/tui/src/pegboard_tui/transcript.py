@@ -104,6 +104,10 @@ class Transcript(Pointing):
         if self.window.reserve(key, max(height, 0)):
             self.settle()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is shown whole already is not opened once more."""
+        return not (action == "open" and isinstance(self.screen, Viewer))
+
     # --- where one is -------------------------------------------------------------------------------------------------
 
     def settle(self) -> None:

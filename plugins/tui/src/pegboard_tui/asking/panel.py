@@ -8,7 +8,6 @@ from typing import ClassVar
 from pegboard.events import ApprovalAsked
 from pegboard.terminal import visible
 from rich.segment import Segment
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -17,10 +16,10 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from pegboard_tui.asking import frame
-from pegboard_tui.asking.answering import Answering
 from pegboard_tui.asking.approval import arguments_of, call_rows
 from pegboard_tui.asking.arguments import has_long
 from pegboard_tui.asking.cells import folded
+from pegboard_tui.asking.focusing import Focusing
 from pegboard_tui.asking.hints import Hint, hint_rows
 from pegboard_tui.asking.keys import BINDINGS, ENTER, FIELDS, WORDS
 from pegboard_tui.asking.lines import Lines
@@ -35,7 +34,7 @@ LEAST = 3
 """Rows that the panel takes at least: who asks, a row of the question, and the keys."""
 
 
-class Asking(Answering, can_focus=True):
+class Asking(Focusing, can_focus=True):
     """The questions that wait, the oldest first. Hidden while there is none.
 
     It takes the focus by itself only from where nothing is written, and a key answers only once `quiet.PAUSE` seconds went
@@ -65,8 +64,6 @@ class Asking(Answering, can_focus=True):
         """`problem`: why a pattern may not be kept for a command; None: every pattern may."""
         super().__init__(problem, id=id)
         self._palette = palette
-        self._from: Widget | None = None
-        self._left = False
         self._rows_of: tuple[object, list[Strip]] = (None, [])
         self._shown: tuple[str, int | None] | None = None
         self._room: object = None
@@ -120,84 +117,6 @@ class Asking(Answering, can_focus=True):
                 self.post_message(self.Waits(self.waiting))
         self.offer()
         self.draw()
-
-    # --- the focus ----------------------------------------------------------------------------------------------------
-
-    def take(self) -> None:
-        """Take the focus because the person asked for it."""
-        if self.waiting:
-            self._from = self.screen.focused if not self.has_focus_within else self._from
-            self.took = False
-            self.quiet.skip()
-            self.screen.set_focus(self, scroll_visible=False)
-
-    def offer(self) -> None:
-        """Take the focus unless that disturbs: where something is written, after the person left, behind another screen."""
-        focused = self.screen.focused
-        seen = self.app.screen is self.screen and all(
-            node.display for node in self.ancestors_with_self if isinstance(node, Widget)
-        )
-        if not self.waiting or self._left or not seen or self.has_focus_within or _written(focused):
-            return
-        self._from, self.took = focused, True
-        self.begin_quiet()
-        self.screen.set_focus(self, scroll_visible=False)
-
-    def focus(self, scroll_visible: bool = True) -> Asking:
-        """Take the focus because something else gave it up: keys do not count at once."""
-        if not self.has_focus_within:
-            self.begin_quiet()
-        super().focus(scroll_visible)
-        return self
-
-    def leave(self) -> None:
-        """Give the focus back; the questions stand."""
-        self._left, self.took = True, False
-        self._give_focus()
-
-    def close_panel(self) -> None:
-        """There is nothing to show any more."""
-        if self.has_focus_within:
-            self._give_focus()
-        self.display = False
-        self._rows_of = (None, [])
-
-    def _give_focus(self) -> None:
-        target = self._from
-        if target is not None and target.is_attached and target.focusable and target is not self:
-            self.screen.set_focus(target, scroll_visible=False)
-        else:
-            self.screen.focus_next()
-
-    async def on_key(self, event: events.Key) -> None:
-        """Keep what is typed on from being an answer; begin an answer in the person's own words."""
-        if not self.has_focus or event.character is None or not event.is_printable:
-            return
-        if not self.quiet.over:
-            event.stop()
-            event.prevent_default()
-            target = self._from
-            if self.took and target is not None and target.is_attached:
-                self.took = False
-                self.screen.set_focus(target, scroll_visible=False)
-                target.post_message(events.Key(event.key, event.character))
-            else:
-                self.too_soon(event.character)
-        elif event.key not in self.screen.active_bindings and self.begin_own(event.character):
-            event.stop()
-            event.prevent_default()
-
-    def on_click(self, event: events.Click) -> None:
-        if not self.has_focus_within:
-            self.take()
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        self.scroll_rows(3)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        self.scroll_rows(-3)
 
     # --- drawing ------------------------------------------------------------------------------------------------------
 
@@ -347,10 +266,3 @@ def _together(one: Question, other: Question) -> bool:
         and min(one.batch, other.batch) > 1
         and (one.turn, one.lane) == (other.turn, other.lane)
     )
-
-
-def _written(widget: Widget | None) -> bool:
-    """Whether something is written there that would be lost from sight."""
-    if isinstance(widget, TextArea):
-        return bool(widget.text)
-    return isinstance(widget, Input) and bool(widget.value)

@@ -77,7 +77,7 @@ class Choices(Widget):
             self._at = self._top = 0
             self.moved = False
         self._names = min(max((cell_len(shown(one).label) for one in self._choices), default=0), 60)
-        self.border_title = title
+        self.border_title = f" {title} "
         room = over.region.y
         if room < 1 or not (choices or note):
             self.hide()
@@ -113,7 +113,7 @@ class Choices(Widget):
         width, base = self.content_size.width, self.rich_style
         if self._note:
             text = set_cell_size(f"  {self._note}", width) if y == 0 else " " * width
-            return Strip([Segment(text, base + self.get_component_rich_style("choices--help", partial=True))], width)
+            return Strip([Segment(text, self.get_component_rich_style("choices--help"))], width)
         at = self._top + y
         if not 0 <= at < len(self._choices):
             return Strip.blank(width, base)
@@ -121,7 +121,7 @@ class Choices(Widget):
 
     def _drawn(self, choice: Choice, width: int, current: bool) -> Strip:
         hit = self.get_component_rich_style("choices--hit", partial=True)
-        muted = Style() if current else self.get_component_rich_style("choices--help", partial=True)
+        muted = Style() if current else self.get_component_rich_style("choices--help")
         names = min(max(self._names, 8), max(8, width * 3 // 5)) if choice.help else width
         label = _ended(choice.label, max(1, names - 2 if not choice.help else names))
         hits = set(choice.hits)

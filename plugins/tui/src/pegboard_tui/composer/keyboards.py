@@ -1,11 +1,16 @@
-"""What terminals send for keys that are not told apart by the oldest of their protocols."""
+"""What terminals send, where Textual reads it otherwise than a person means it, or slowly."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import cast
 
+from textual import events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.drivers import linux_driver
+from textual.message import Message
 
 
 class _Key(Enum):
@@ -17,3 +22,48 @@ def tell_alt_enter_apart() -> None:
     newer protocol; tmux does not, and there Enter would send what was to get a line more."""
     table = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
     table.setdefault("\x1b\r", (_Key.ALT_ENTER,))
+
+
+class Reader(XTermParser):
+    """Takes a paste as it comes, in pieces. Textual's goes through it by the character: two seconds a megabyte, in which
+    the rest of the program hardly runs; and escape codes in it become keys."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._pasted: list[str] | None = None
+        self._held = ""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """What this much means; "" is the end."""
+        if not data:
+            yield from super().feed("")
+            return
+        data, self._held = self._held + data, ""
+        while data:
+            if self._pasted is None:
+                keys, begun, data = data.partition(BRACKETED_PASTE_START)
+                if begun:
+                    self._pasted = []
+                else:
+                    keys, self._held = _cut(keys, BRACKETED_PASTE_START, 3)  # alone, Esc and Alt+[ are keys
+                if keys:
+                    yield from super().feed(keys)
+            else:
+                piece, ended, data = data.partition(BRACKETED_PASTE_END)
+                if not ended:
+                    piece, self._held = _cut(piece, BRACKETED_PASTE_END, 1)
+                self._pasted.append(piece)
+                if ended:
+                    text, self._pasted = "".join(self._pasted), None
+                    yield events.Paste(text.replace("\x00", ""))
+
+
+def _cut(text: str, sign: str, least: int) -> tuple[str, str]:
+    """What may be the beginning of the sign, taken off the end: at least so many characters of it."""
+    held = next((size for size in range(len(sign) - 1, least - 1, -1) if text.endswith(sign[:size])), 0)
+    return text[: len(text) - held], text[len(text) - held :]
+
+
+def read_pastes_whole() -> None:
+    """Have Textual's drivers read with a `Reader`. It counts for those that begin to read later."""
+    linux_driver.XTermParser = Reader  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ _KEYS = "Tab takes, Esc closes"
 TITLES = {
     "command": f"commands: {_KEYS}",
     "word": f"words: {_KEYS}",
-    "file": f"files: {_KEYS}, Tab opens a folder",
+    "file": "files: Enter takes, Tab goes into a folder, Esc closes",
     "path": f"files: {_KEYS}",
 }
 _PAUSE = 0.05

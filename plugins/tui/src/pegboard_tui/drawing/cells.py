@@ -160,20 +160,25 @@ def _wide_spans(text: str, width: int, words: bool) -> list[tuple[int, int]]:
     """Where to break any text: at blanks, and beside characters that take two columns."""
     spans: list[tuple[int, int]] = []
     size, length = get_character_cell_size, len(text)
+
+    def blank(at: int) -> bool:
+        """Whether a line may break here: at a blank that nothing combines with."""
+        return text[at] == " " and (at + 1 == length or size(text[at + 1]) > 0)
+
     start = index = used = 0
     chance, inked = -1, False
     while index < length:
         char = text[index]
         columns = size(char)
         if used + columns > width and index > start:
-            end = index if not words or char == " " or chance <= start else chance
+            end = index if not words or blank(index) or chance <= start else chance
             spans.append((start, end))
             start = end
-            while words and start < length and text[start] == " ":
+            while words and start < length and blank(start):
                 start += 1
             index, used, chance, inked = start, 0, -1, False
             continue
-        if char == " ":
+        if blank(index):
             chance = index if inked else chance
         elif columns == 2 or (columns == 0 and chance == index):
             chance, inked = index + 1, True

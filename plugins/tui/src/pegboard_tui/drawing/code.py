@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.color import Color, ColorParseError
 from rich.style import Style
 
+from pegboard_tui.drawing.cells import text_of
 from pegboard_tui.drawing.scanning import known, scanned
 from pegboard_tui.drawing.spelling import Line
 
@@ -82,9 +83,12 @@ def coloured(code: str, lexer: str, palette: Palette, base: Style) -> list[Line]
         return [[(row, base)] for row in rows]
     styles = _Styles.of(palette)
     try:
-        return _lexed(code, lexer, styles, base)
+        lines = _lexed(code, lexer, styles, base)
     except Exception:  # noqa: BLE001 - isolates lexers: what one of Pygments' six hundred cannot read is drawn plain
+        lines = []
+    if [text_of(line) for line in lines] != rows:  # it failed, or left something out
         return [[(row, base)] for row in rows]
+    return lines
 
 
 def lexer_of(language: str) -> str:

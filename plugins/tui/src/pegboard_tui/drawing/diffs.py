@@ -34,7 +34,7 @@ def diff(block: Diff, look: Look, *, most: int = MOST, hint: str = "", headed: b
 
     Of more than `most` rows the first two thirds are drawn, and it is told how many lines follow; hint: how to see them."""
     body = block.text.rstrip("\n")
-    lines = marked_diff(body, most) if body else []
+    lines = marked_diff(body, 2 * most + 2) if body else []  # two of them may stand on one row
     endings = _crlf(lines)
     rows = read([line.removesuffix("\r") for line in lines] if endings else lines)
     mark_words(rows)
@@ -143,7 +143,7 @@ class _Panes:
         if not at and not row.text and (row.new or 0) <= 1:
             return []
         line: Line = [(f"{'⋯':>{max(self._digits, 1)}} {row.text}".rstrip(), self._palette.place)]
-        return wrapped(settled(line, self._palette), width)
+        return wrapped(expanded(settled(line, self._palette), 4), width)
 
     # --- two panes ----------------------------------------------------------------------------------------------------
 
@@ -199,7 +199,8 @@ def _highlighted(rows: Sequence[Row], lexer: str, palette: Palette, styles: dict
         if of_hunk:
             part = list(group)
             new = [(at, row) for at, row in part if row.kind in " +"]
-            _lex(new, lexer, palette, styles, found)
+            if new:
+                _lex(new, lexer, palette, styles, found)
             for gone, run in groupby(part, key=lambda one: one[1].kind == "-"):
                 if gone:
                     _lex(list(run), lexer, palette, styles, found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 
+from pegboard_tui.drawing.cells import expanded
 from pegboard_tui.drawing.spelling import Line, marked_line, settled, unmarked
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def inline(tokens: list[Token], base: Style, palette: Palette) -> list[Line]:
                 line += _behind("", _attr(token, "src"), _attr(token, "title"), palette)
             case _:  # nothing else is switched on; if it were, it is shown as it is written
                 line.append((token.content.replace("\n", " "), style))
-    return [settled(one, palette) for one in lines]
+    return [expanded(settled(one, palette), 4) for one in lines]
 
 
 def _text(text: str, style: Style, palette: Palette) -> Line:

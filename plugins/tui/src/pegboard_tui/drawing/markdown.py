@@ -36,7 +36,7 @@ _BULLETS = "•◦▪"
 _ITALIC = Style(italic=True)
 _UNDER = Style(underline=True)
 _TASK = re.compile(r"\[([ xX])\] ")
-_BEGUN = re.compile(r"(?:^|\n)[ \t]*(?:[-=*+#>`~]{1,3}|\d{1,3}[.)]?)[ \t]*$")
+_BEGUN = re.compile(r"(?:^|\n)[ \t]*(?:[-=*+#>`~]{1,3}|\d{1,3}[.)]?)[ \t]*\Z")
 """The beginning of a line which may yet become anything: `-` is not a heading's underline before the line has ended."""
 
 
@@ -56,6 +56,7 @@ class Growing:
 
     def _forget(self, key: object) -> None:
         self._key = key
+        self._text = ""
         self._source = ""
         self._set: list[Strip] = []
         self._fence = ""  # how the fence begins of which the first lines are set
@@ -65,24 +66,31 @@ class Growing:
         """The text as it is now. done: nothing more comes; before that, what a last line only begins is held back."""
         more, text = text[MOST:], text[:MOST]
         key = (look.width, look.palette)
-        if key != self._key or not text.startswith(self._source) or (done and self._parted):
+        if key != self._key or not text.startswith(self._text) or (done and self._parted):
             self._forget(key)
+        self._text = text
         rest = self._fence + text[len(self._source) :]
-        blocks = _blocks(marked(rest if done else _certain(rest)))
+        shown = marked(rest if done else _certain(rest))
+        blocks = _blocks(shown)
+        sure = len(blocks) - 1
+        if sure > 0 and not done and not shown.endswith("\n") and blocks[sure][1] == shown.count("\n"):
+            sure -= 1  # a line that has not ended may yet go on what stands before it
         setter = _Setter(look.palette)
-        last: list[Line] = []
+        found: list[Line] = []
         for number, (tokens, line) in enumerate(blocks):
             begun = bool(self._fence) and not number
-            if number < len(blocks) - 1:
+            if number < sure:
                 self._set += [*strips(setter.block(tokens, look.width, begun=begun)), _BLANK]
                 continue
-            if not done and _is_open(tokens[0]):
-                begun = self._part(setter, tokens[0], rest, line, look.width, begun) or begun
-            elif line:
-                self._keep(rest, line)
-            last = setter.block(tokens, look.width, begun=begun)
-        found = [*self._set, *strips(last)]
-        return [*found, _BLANK, *text_rows(more, look.palette.text, look)] if more else found
+            if number == sure:
+                if not done and _is_open(tokens[0]):
+                    begun = self._part(setter, tokens[0], rest, line, look.width, begun) or begun
+                elif line:
+                    self._keep(rest, line)
+            found += [[]] if number > sure else []
+            found += setter.block(tokens, look.width, begun=begun)
+        drawn = [*self._set, *strips(found)]
+        return [*drawn, _BLANK, *text_rows(more, look.palette.text, look)] if more else drawn
 
     def _part(self, setter: _Setter, token: Token, rest: str, line: int, width: int, begun: bool) -> bool:
         """Set what there is of an open fence but for its last lines, which stay in the token; returns whether it did."""

@@ -1,0 +1,101 @@
+"""When the panel has the focus: it takes it where that disturbs nobody, and gives it back to whoever types on."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from pegboard_tui.asking.answering import Answering
+from pegboard_tui.asking.remember import PatternProblem
+
+
+class Focusing(Answering):
+    """The panel's way with the focus and with keys that were not meant for it; `Asking` says what a person sees of it."""
+
+    def __init__(self, problem: PatternProblem | None, *, id: str | None = None) -> None:
+        super().__init__(problem, id=id)
+        self._from: Widget | None = None
+        self._left = False
+
+    def take(self) -> None:
+        """Take the focus because the person asked for it."""
+        if self.queue.waiting:
+            self._from = self.screen.focused if not self.has_focus_within else self._from
+            self.took = False
+            self.quiet.skip()
+            self.screen.set_focus(self, scroll_visible=False)
+
+    def offer(self) -> None:
+        """Take the focus unless that disturbs: where something is written, after the person left, behind another screen."""
+        focused = self.screen.focused
+        seen = self.app.screen is self.screen and all(
+            node.display for node in self.ancestors_with_self if isinstance(node, Widget)
+        )
+        if not self.queue.waiting or self._left or not seen or self.has_focus_within or _written(focused):
+            return
+        self._from, self.took = focused, True
+        self.begin_quiet()
+        self.screen.set_focus(self, scroll_visible=False)
+
+    def focus(self, scroll_visible: bool = True) -> Focusing:
+        """Take the focus because something else gave it up: keys do not count at once."""
+        if not self.has_focus_within:
+            self.begin_quiet()
+        super().focus(scroll_visible)
+        return self
+
+    def leave(self) -> None:
+        """Give the focus back; the questions stand."""
+        self._left, self.took = True, False
+        self._give_focus()
+
+    def close_panel(self) -> None:
+        """There is nothing to show any more."""
+        if self.has_focus_within:
+            self._give_focus()
+        self.display = False
+
+    def _give_focus(self) -> None:
+        target = self._from
+        if target is not None and target.is_attached and target.focusable and target is not self:
+            self.screen.set_focus(target, scroll_visible=False)
+        else:
+            self.screen.focus_next()
+
+    async def on_key(self, event: events.Key) -> None:
+        """Keep what is typed on from being an answer; begin an answer in the person's own words."""
+        if not self.has_focus or event.character is None or not event.is_printable:
+            return
+        if not self.quiet.over:
+            event.stop()
+            event.prevent_default()
+            target = self._from
+            if self.took and target is not None and target.is_attached:
+                self.took = False
+                self.screen.set_focus(target, scroll_visible=False)
+                target.post_message(events.Key(event.key, event.character))
+            else:
+                self.too_soon(event.character)
+        elif event.key not in self.screen.active_bindings and self.begin_own(event.character):
+            event.stop()
+            event.prevent_default()
+
+    def on_click(self, event: events.Click) -> None:
+        if not self.has_focus_within:
+            self.take()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.scroll_rows(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.scroll_rows(-3)
+
+
+def _written(widget: Widget | None) -> bool:
+    """Whether something is written there that would be lost from sight."""
+    if isinstance(widget, TextArea):
+        return bool(widget.text)
+    return isinstance(widget, Input) and bool(widget.value)
