@@ -28,7 +28,7 @@ def asked(cli: Any, *words: str, code: int = 0) -> list[str]:
 
 
 def test_commands_are_offered_with_those_of_plugins(cli: Any) -> None:
-    assert asked(cli, "") == [*COMMANDS, "broken", "hello", "plain"]
+    assert asked(cli, "") == [*COMMANDS, "broken", "hello", "plain", "tui"]
     assert asked(cli, "too") == ["tool", "tools"]
     assert {"--version", "--help"} <= set(asked(cli, "--"))
 

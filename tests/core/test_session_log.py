@@ -285,7 +285,7 @@ SHAPES = {
     "call_output": "id stream text",
     "call_finished": ("lane id outcome block why text data truncated full_output decision duration_ms dropped blocks"),
     "note": "level text",
-    "usage": "input output cached cost",
+    "usage": "input output cached cost context",
     "turn_ended": "status text usage error",
     "seen": "path stamp ranges digest",
     "state_changed": "key value",

@@ -76,5 +76,7 @@ class Panels:
         """The call is over: what was only shown is written down."""
         owed, self._owed = self._owed, {}
         if owed:
+            # As events of their own: viewers may still hold the ones without a number.
+            again = [msgspec.structs.replace(event) for event in owed.values()]
             with suppress(SessionError):  # what became of the call is still to be written, and tells of it
-                self._session.append(*map(msgspec.structs.replace, owed.values()))  # viewers have those without a number
+                self._session.append(*again)

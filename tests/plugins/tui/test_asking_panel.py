@@ -287,6 +287,8 @@ async def test_small_terminals_show_who_asks_and_the_keys(size: tuple[int, int])
         for keys in ("e", "r", "a"):
             app.now += 1
             await pilot.press(keys)
+            if keys == "a" and size == (20, 5):
+                assert "uv run pytest" in app.text  # what would be kept, before it is
             if size == (20, 5):
                 row = app.text.rsplit("\n", 1)[1]
                 assert "esc" in row or "y a n r e" in row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from pegboard.events import ApprovalAsked, QuestionAsked
 from pegboard_tui.asking import frame
 from pegboard_tui.asking.approval import all_visible, call_rows
 from pegboard_tui.asking.arguments import argument_rows
-from pegboard_tui.asking.cells import folded, shown
+from pegboard_tui.asking.cells import Row, Rows, folded, shown
 from pegboard_tui.asking.editing import as_json, read_json
 from pegboard_tui.asking.hints import Hint, hint_rows
 from pegboard_tui.asking.picker import question_rows
@@ -29,8 +30,13 @@ def look(width: int = 60) -> Look:
     return Look(width=width, palette=Palette())
 
 
-def texts(rows: list[Strip]) -> list[str]:
-    return [row.text.rstrip() for row in rows]
+def strips(rows: Iterable[Row]) -> list[Strip]:
+    made = Rows(rows)
+    return made.between(0, made.reach(1_000_000))
+
+
+def texts(rows: Iterable[Row]) -> list[str]:
+    return [row.text.rstrip() for row in strips(rows)]
 
 
 def approval(id: str, call: str = "c1", **more: Any) -> ApprovalAsked:
@@ -40,8 +46,8 @@ def approval(id: str, call: str = "c1", **more: Any) -> ApprovalAsked:
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(2, 30))
 def test_rows_hold_the_whole_text_and_none_is_too_wide(text: str, width: int) -> None:
     line = text.replace("\n", "")
-    segments = shown(line, PLAIN, PLAIN)
-    rows = folded(segments, width)
+    segments = list(shown(line, PLAIN, PLAIN))
+    rows = strips(folded(segments, width))
     assert "".join(row.text for row in rows) == "".join(segment.text for segment in segments)
     assert all(row.cell_length <= width for row in rows)
     assert all(char.isprintable() for row in rows for char in row.text)
@@ -87,7 +93,9 @@ def test_deep_and_huge_arguments_are_drawn() -> None:
     for _ in range(200):
         deep = {"in": deep}
     assert "x" in "".join(texts(argument_rows(deep, look())))
-    assert len(argument_rows({"text": "y" * 1_000_000}, look(100))) > 9_000
+    rows = Rows(argument_rows({"text": "y" * 1_000_000, "more": "\x1b\n" * 100_000}, look(100)))
+    assert rows.reach(50) == 50 and not rows.whole and rows.between(48, 60)[0].text.count("y") == 98
+    assert rows.reach(10**9) > 110_000 and rows.whole
 
 
 def test_a_preview_hides_nothing_in_markdown_or_in_a_plugins_block() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard.terminal import spelled
 from pegboard_tui.composer.chips import Chips, around, drawn, is_long, spans, unified
@@ -11,6 +11,7 @@ from pegboard_tui.composer.hints import hint
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\u202e\ufdd0\ufdd1\ufdd2\ufdd3[]<>\n\t #pasted123")))
 
 
+@settings(max_examples=50)
 @given(TEXTS, TEXTS, TEXTS)
 def test_what_was_folded_or_spelled_out_is_sent_as_it_was(before: str, pasted: str, after: str) -> None:
     chips = Chips()
@@ -19,6 +20,7 @@ def test_what_was_folded_or_spelled_out_is_sent_as_it_was(before: str, pasted: s
     assert Chips(chips.of(written)).expand(written) == before + pasted + after + after
 
 
+@settings(max_examples=50)
 @given(TEXTS)
 def test_nothing_that_a_terminal_obeys_is_drawn(text: str) -> None:
     chips = Chips()
@@ -29,6 +31,7 @@ def test_nothing_that_a_terminal_obeys_is_drawn(text: str) -> None:
     assert "\r" not in chips.safe(text)
 
 
+@settings(max_examples=50)
 @given(TEXTS, st.lists(TEXTS, max_size=3))
 def test_a_text_back_from_an_editor_is_sent_as_it_was_left(text: str, pasted: list[str]) -> None:
     chips = Chips()
@@ -79,6 +82,7 @@ def test_what_is_long_is_told_by_lines_and_characters() -> None:
     assert unified("a\r\nb\rc\n") == "a\nb\nc\n"
 
 
+@settings(max_examples=50)
 @given(TEXTS, TEXTS, st.integers(1, 20))
 def test_the_head_of_a_line_is_that_of_what_it_stands_for(text: str, pasted: str, most: int) -> None:
     chips = Chips()

@@ -6,10 +6,11 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard_tui.composer import history
 from pegboard_tui.composer.history import Prompts, Walk, matching
@@ -23,10 +24,9 @@ def sent(file: Path | None, *texts: str) -> Prompts:
     return prompts
 
 
+@settings(max_examples=40)
 @given(st.lists(st.text(st.characters(codec="utf-8")), max_size=8))
 def test_what_was_sent_is_there_the_next_time(texts: list[str]) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "state", "prompts")
         before = sent(file, *texts)

@@ -416,7 +416,7 @@ async def test_a_draft_comes_back_with_its_chips(tmp_path: Path) -> None:
         assert at.shown() == "I see [pasted 31 lines]"
 
 
-@pytest.mark.parametrize("size", [(20, 5), (40, 9), (100, 30)])
+@pytest.mark.parametrize("size", [(20, 5), (100, 30)])
 async def test_the_list_never_covers_the_line_that_is_written(tmp_path: Path, size: tuple[int, int]) -> None:
     async with desk(tmp_path, size) as at:
         await at.press("a", "ctrl+j", "@s")

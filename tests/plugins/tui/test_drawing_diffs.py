@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from drawing import COLOURED, golden, letters, styled
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pegboard.blocks import Diff
 from pegboard_tui.drawing.blocks import lines
@@ -146,6 +146,7 @@ def test_a_line_without_end_is_cut_and_said_to_be() -> None:
     assert "… 4,996,001 more characters" in shown.replace("\n", "").replace("    ", "") and len(shown) < 10_000
 
 
+@settings(max_examples=50)
 @given(
     st.lists(
         st.sampled_from(["@@ -1 +1 @@", "@@ -x", "+a b", "-a c", " a", "\\ No", "é", "-日本", "+\t\x1b", ""]),

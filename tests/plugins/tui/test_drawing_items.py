@@ -1,4 +1,4 @@
-"""Items of the transcript: what a person reads of prompts, calls, notes and ends, folded and unfolded, and what copying gives."""
+"""Items of the transcript: what a person reads of prompts, calls, notes and ends, folded and not, and what copying gives."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pegboard.calls import Answer, Decision
 from pegboard.events import TurnEnded, Usage
 from pegboard.port import Described
 from pegboard.terminal import spelled, visible
+from pegboard_tui.drawing import markdown
 from pegboard_tui.drawing.cells import cells
 from pegboard_tui.drawing.items import estimate, rows
 from pegboard_tui.drawing.look import Look, Palette
@@ -66,6 +67,19 @@ def test_an_answer_that_grows_is_drawn_as_it_is_when_it_is_whole() -> None:
     assert drawn(said) == "T\n\nHello there"
     said.text = "another"
     assert drawn(said) == "another"
+
+
+def test_an_answer_that_grows_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    real = markdown._blocks
+    monkeypatch.setattr(markdown, "_blocks", lambda text: (read.append(len(text)), real(text))[1])
+    said, text = Said(key="1"), "A paragraph of some words.\n\n" * 50
+    for at in range(0, len(text), 14):
+        said.text = text[:at]
+        rows(said, Look(width=60))
+    said.done = True
+    rows(said, Look(width=60))
+    assert sum(read) < 6 * len(text)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +261,7 @@ def test_there_is_a_sample_of_every_kind() -> None:
     assert {type(item) for item in samples("x")} == set(get_args(AnyItem))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.text(max_size=60), st.integers(1, 130), st.sampled_from([Palette(), COLOURED]))
 def test_any_text_fits_and_holds_nothing_that_a_terminal_obeys(text: str, width: int, palette: Palette) -> None:
     for item in samples(text):

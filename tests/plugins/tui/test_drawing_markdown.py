@@ -30,7 +30,7 @@ Some *text* with **bold**, `code` and a [link](http://a.example/b).
   2. more
      ```python
      def f():
-     	return 1
+     \treturn 1
      ```
 - [ ] open
 - [x] closed
@@ -159,6 +159,10 @@ def test_nothing_is_concealed_or_obeyed(text: str) -> None:
     )
 
 
+def test_entities_stay_as_they_are_written() -> None:
+    assert drawn("a &amp; b &#65; `&lt;`") == "a &amp; b &#65; `&lt;`"
+
+
 def test_an_address_that_is_its_own_text_stands_once() -> None:
     assert drawn("<http://a.example/x> and http://b.example.", 80) == "http://a.example/x and http://b.example."
 
@@ -202,6 +206,13 @@ def test_a_growing_text_is_drawn_like_a_whole_one(begin: int, step: int) -> None
     growing.draw(LONG[:-9], coloured, done=False)
     assert growing.draw(LONG, coloured) == markdown(LONG, coloured)
     assert growing.draw("another", look) == markdown("another", look)
+
+
+def test_a_string_of_many_lines_has_its_colour_when_the_code_is_whole() -> None:
+    code = '```py\nx = """\n' + "in the string\n" * (2 * CHUNK) + '"""\n'
+    growing, look = Growing(), Look(width=60, palette=COLOURED)
+    growing.draw(code, look, done=False)
+    assert growing.draw(code + "```\n", look) == markdown(code + "```\n", look)
 
 
 @pytest.mark.parametrize("text", ["para\n****bold****", "para\n```not``` a fence", "para\n- - - x", "a\n2. b"])

@@ -56,6 +56,8 @@ def test_what_is_no_action_and_what_is_no_key_is_told_and_binds_nothing() -> Non
 def test_a_key_that_would_answer_two_ways_is_left_as_it_was() -> None:
     keymap, notes = keymap_of({"approval.yes": "n"}, THERE)
     assert keymap == {} and notes == ["ui.keys.approval.yes: n is approval.no already; it stays y."]
+    take = Bound(id="question.take", keys="enter", description="take it", scope="Asking")
+    assert keymap_of({"question.take": "y"}, [*THERE, take])[0] == {}
     keymap, notes = keymap_of({"approval.yes": "z", "approval.no": "z"}, THERE)
     assert len(keymap) == 1 and len(notes) == 1
     keymap, notes = keymap_of({"input.send": "f1"}, THERE)

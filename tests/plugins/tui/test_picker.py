@@ -12,10 +12,12 @@ from pegboard_tui.app import PegboardApp
 from pegboard_tui.composer import Composer
 from pegboard_tui.picker import Picker, ago, matches
 from pegboard_tui.sure import Sure
-from pegboard_tui.switcher import OpenSessions, Switcher
+from pegboard_tui.switcher import Switcher
+from pegboard_tui.switching import OpenSessions
 from scripted import ScriptedConversation, ScriptedHost, call_asked
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
+from widgets import until
 
 
 def past(id: str, title: str, *, here: bool = True, hours: float = 1, status: str | None = "done") -> port.Past:
@@ -50,8 +52,8 @@ async def test_a_past_session_is_found_by_typing_and_opened_in_the_place_of_an_u
     ]
     app = PegboardApp(host, host.open("s-now"))
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f5")
-        await pilot.pause(0.1)
+        await pilot.press("f6")
+        await until(pilot, lambda: rows(pilot))
         assert [row.split("  ")[0].strip() for row in rows(pilot)] == [
             "mend the shop",
             r"mend the \x1b[31mcart",
@@ -69,7 +71,7 @@ async def test_a_past_session_is_found_by_typing_and_opened_in_the_place_of_an_u
         await pilot.press("x")
         assert told(pilot) == "no session matches"
         await pilot.press("backspace", "enter")
-        await pilot.pause(0.1)
+        await until(pilot, lambda: host.opened[0].closed and len(app.views) == 1)
         assert [view.conversation.id for view in app.views] == ["s-2"]
         assert host.opened[0].closed and not host.opened[1].closed
         assert app.focused is not None and app.view.composer in app.focused.ancestors
@@ -92,19 +94,16 @@ async def test_what_cannot_be_read_or_opened_is_told_and_the_session_stays(tmp_p
     host = Host(tmp_path)
     app = PegboardApp(host, host.open())
     async with app.run_test(size=(50, 12)) as pilot:
-        await pilot.press("f5")
-        await pilot.pause(0.1)
-        assert told(pilot) == "the sessions cannot be read: no such folder"
+        await pilot.press("f6")
+        await until(pilot, lambda: told(pilot) == "the sessions cannot be read: no such folder")
         await pilot.press("escape")
         host.sessions = [past("s-broken", "gone")]
         app.view.post_message(Composer.Submitted("/resume s-b"))
-        await pilot.pause(0.1)
-        assert getattr(app.view.fold.items[-1], "text", "").startswith("the session s-broken was deleted")
+        await until(pilot, lambda: "s-broken was deleted" in getattr(app.view.fold.items[-1], "text", ""))
         assert len(app.views) == 1
         host.sessions.append(past("s-b2", "another"))
         app.view.post_message(Composer.Submitted("/resume s-b"))  # two begin so: the person chooses
-        await pilot.pause(0.1)
-        assert isinstance(app.screen, Picker) and len(rows(pilot)) == 2
+        await until(pilot, lambda: isinstance(app.screen, Picker) and len(rows(pilot)) == 2)
 
 
 async def test_several_sessions_run_side_by_side_and_each_is_marked(tmp_path: Path) -> None:
@@ -118,7 +117,7 @@ async def test_several_sessions_run_side_by_side_and_each_is_marked(tmp_path: Pa
         one.port.emit(Prompt(turn=1, text="mend the cart"))
         await pilot.pause()
         assert not bar.display
-        await pilot.press("f8")
+        await pilot.press("f9")
         await pilot.pause()
         two = host.opened[1]
         assert len(app.views) == 2 and app.view.conversation.id == two.id and bar.display
@@ -136,24 +135,23 @@ async def test_several_sessions_run_side_by_side_and_each_is_marked(tmp_path: Pa
         one.port.emit(TurnEnded(turn=1, status="done", text="", usage={}))
         await pilot.pause()
         assert first.mark == "news"
-        await pilot.press("f6")
+        await pilot.press("f7")
         assert app.view is first and first.mark == "" and first.composer.text == "a draft"
-        await pilot.press("f4")
+        await pilot.press("f5")
         await pilot.pause()
         assert isinstance(app.screen, Switcher) and ["~" in row for row in rows(pilot)] == [False, True]
         await pilot.press("2")
         assert app.view.conversation.id == two.id
-        await pilot.press("f4", "d")
+        await pilot.press("f5", "d")
         await pilot.pause()
         assert isinstance(app.screen, Sure)  # its turn runs
         await pilot.press("y")
         await pilot.pause()
         assert two.port.sent[-1] == port.Interrupt()
         two.port.emit(TurnEnded(turn=None, status="interrupted", text="", usage={}))
-        await pilot.pause(0.2)
-        assert two.closed and app.views == [first] and not bar.display
+        await until(pilot, lambda: two.closed and app.views == [first] and not bar.display)
         app.view.post_message(Composer.Submitted("/close"))  # the last one: a new one takes its place
-        await pilot.pause()
-        await pilot.press("y")  # the draft
-        await pilot.pause(0.2)
-        assert one.closed and len(app.views) == 1 and app.view is not first and app.is_running
+        await until(pilot, lambda: isinstance(app.screen, Sure))  # the draft
+        await pilot.press("y")
+        await until(pilot, lambda: one.closed and len(app.views) == 1 and app.view is not first)
+        assert app.is_running

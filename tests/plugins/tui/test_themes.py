@@ -111,3 +111,18 @@ def test_signs_that_the_encoding_lacks_have_one_as_wide_in_their_place() -> None
     [segment] = Encoded("ascii").apply([Segment("│", Style(bold=True))], Color.parse("black"))
     assert segment.text == "|" and segment.style == Style(bold=True)
     assert unicode_fits("UTF-8") and unicode_fits(None) and not unicode_fits("ISO8859-1")
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT, CONTRAST], ids=lambda t: t.name)
+def test_text_can_be_read_where_a_cursor_or_a_selection_is(theme: Theme) -> None:
+    palette = palette_of(theme)
+    assert palette.text.color is not None
+    text = Color.from_rich_color(palette.text.color)
+    for variable in ("block-cursor-background", "input-selection-background", "screen-selection-background"):
+        assert contrast(text, Color.parse(theme.variables[variable])) >= READABLE, variable
+    assert contrast(text, Color.from_rich_color(palette.focus.bgcolor)) >= READABLE
+    for variable in ("text-disabled", "border"):
+        ground = Color.parse(theme.background or "")
+        assert contrast(Color.parse(theme.variables[variable]), ground) >= (
+            READABLE if theme is not CONTRAST else CLEAR
+        )

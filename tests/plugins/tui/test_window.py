@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pegboard.blocks import AnyBlock, Text
+from pegboard.blocks import Activity, AnyBlock, Text
+from pegboard.port import Described
 from pegboard_tui.drawing.items import rows
 from pegboard_tui.drawing.look import Look
 from pegboard_tui.drawn import DrawnItems
-from pegboard_tui.items import AnyItem, Shown, Told
+from pegboard_tui.items import AnyItem, Made, Shown, Told
 from pegboard_tui.window import Window, spaced
+from scripted import call_asked, call_finished
 
 WIDTH, HEIGHT = 20, 7
 
@@ -18,6 +20,12 @@ def shown(key: str, lines: int) -> Shown:
     """An item of so many lines."""
     blocks: list[AnyBlock] = [Text(text="\n".join(f"{key} {line}" for line in range(lines)))] if lines else []
     return Shown(key=key, blocks=blocks)
+
+
+def call(id: str) -> Made:
+    """A call that has no result yet."""
+    described = Described(tool="t", activity=Activity(glyph="$", verb="Run", subject=id), echo=True)
+    return Made(key=f"c{id}", asked=call_asked(id, "Run it"), described=described)
 
 
 def window(items: list[AnyItem], kept: int = 4_000) -> Window:
@@ -110,6 +118,25 @@ def test_a_growing_item_above_leaves_what_is_under_the_eye_where_it_is() -> None
     made.settle(HEIGHT)
     assert seen(made) == before
     assert not made.following
+
+
+def test_calls_of_a_line_stand_close_until_one_of_them_shows_more() -> None:
+    calls = [call(str(at)) for at in range(40)]
+    made = window([*calls])
+    assert len(everything(made)) == 40
+    made.move(-40)
+    made.settle(HEIGHT)
+    made.following = True
+    made.settle(HEIGHT)
+    calls[20].finished = call_finished("20", "what came of it")
+    calls[20].touch()
+    made.take(calls[20])
+    lines = everything(made)
+    assert len(lines) == 43
+    for up in range(len(lines) - HEIGHT + 1):
+        assert seen(made) == lines[len(lines) - HEIGHT - up : len(lines) - up]
+        made.move(-1)
+        made.settle(HEIGHT)
 
 
 def test_scrolling_through_items_nobody_saw_yet_goes_line_by_line() -> None:

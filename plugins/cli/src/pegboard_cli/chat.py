@@ -8,9 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pegboard import port
@@ -27,9 +25,9 @@ from pegboard_cli.call import belongs, show_result
 from pegboard_cli.chat_commands import BadCommand, Command
 from pegboard_cli.chat_history import History
 from pegboard_cli.chat_lines import Leave, TooLong, lines_of_stdin
+from pegboard_cli.chat_signals import Signals
 from pegboard_cli.front import Wishes, built, chosen
-from pegboard_cli.interrupts import SOON, Interrupts, listening
-from pegboard_cli.progress import ticking
+from pegboard_cli.interrupts import listening
 from pegboard_cli.render import block_lines
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import Styles, columns, is_terminal, takes_colour
@@ -51,7 +49,6 @@ class Chat:
 
     def __init__(self, board: Board, wishes: Wishes) -> None:
         self.code = OK
-        self.told_to_end = False
         self._board = board
         self._wishes = wishes
         self._screen = Screen()
@@ -63,9 +60,8 @@ class Chat:
         self._model: str | None = None
         self._mode: str | None = None  # that the person chose here; "": none is to be on
         self._talk: Talk | None = None
-        self._interrupts: Interrupts | None = None
-        self._ending = float("-inf")
-        self._leaving = False
+        self.signals = Signals(self._give_up)
+        self._me: asyncio.Task[object] | None = None
 
     @property
     def talk(self) -> Talk:
@@ -75,26 +71,28 @@ class Chat:
 
     async def run(self) -> int:
         """Read prompts and answer them until there are no more; returns the exit code."""
-        me = asyncio.current_task()
-        assert me is not None
-        self._give_up = me.cancel
+        self._me = asyncio.current_task()
         await self._open(chosen(self._board, self._wishes))
         try:
-            with listening(self._press, self._leave):
+            with listening(self.signals.press, self.signals.leave):
                 await asyncio.sleep(0)  # Ctrl-C until here is the end
                 self._show_where()
-                while not self._leaving and (line := self._read()) is not None:
+                while not self.signals.leaving and (line := self._read()) is not None:
                     await self._take(line)
         finally:
             if self._talk is not None:
                 await self._talk.close.aclose()
         return self.code
 
+    def _give_up(self) -> None:
+        if self._me is not None:
+            self._me.cancel()
+
     def _read(self) -> str | None:
         try:
             return self._lines.read(visible(self._mode_on))
         except Leave:
-            self.told_to_end = True
+            self.signals.told_to_end = True
         except TooLong as error:
             self._complain(str(error))
             self.code = USAGE
@@ -142,7 +140,7 @@ class Chat:
             case "mode":
                 await self._change_mode(command.rest)
             case "quit":
-                self._leaving = True
+                self.signals.leaving = True
             case _:
                 await self._of_board(command)
 
@@ -151,7 +149,7 @@ class Chat:
         agent = self.talk.front.agent
         before, begun = agent.turn, agent.begun
         doing = asyncio.ensure_future(self.talk.conversation.command(command.name, command.rest))
-        async with self._interruptible(doing.cancel):
+        async with self.signals.interruptible(self.talk.front, doing.cancel):
             await asyncio.wait([doing])
             if doing.cancelled():
                 raise BadCommand(f"/{command.name} was stopped. What it had done until then is not known.")
@@ -211,7 +209,7 @@ class Chat:
             try:
                 await self._open(old.front.session.id, provider)
             except PegboardError:
-                self._leaving = True  # there is nothing left to talk in
+                self.signals.leaving = True  # there is nothing left to talk in
                 raise
         self._screen.say(self.talk.header[0])
 
@@ -237,7 +235,7 @@ class Chat:
         """One turn, shown as it goes."""
         agent: port.Port = self.talk.front.agent
         before = agent.turn
-        async with self._interruptible():
+        async with self.signals.interruptible(self.talk.front):
             await agent.send(port.Prompt(text=text))
             ended = await self._follow(lambda event: event.turn is not None and event.turn == agent.turn != before)
         self.code = EXIT[ended.status]
@@ -260,7 +258,7 @@ class Chat:
     async def _undo(self, call: str | None) -> None:
         """`/undo`: take back what a call did to files."""
         agent, id = self.talk.front.agent, f"u{secrets.token_hex(4)}"
-        async with self._interruptible():
+        async with self.signals.interruptible(self.talk.front):
             await agent.send(port.Undo(id=id, call=call))
             async for event in self.talk.events:
                 if isinstance(event, Undone) and event.id == id:
@@ -273,7 +271,7 @@ class Chat:
         """`/tool`: one call by the person, and its result."""
         front, id = self.talk.front, f"t{secrets.token_hex(4)}"
         with front.quietly():
-            async with self._interruptible():
+            async with self.signals.interruptible(self.talk.front):
                 agent: port.Port = front.agent
                 await agent.send(port.Call(id=id, name=name, arguments=arguments))
                 async for event in self.talk.events:
@@ -283,41 +281,6 @@ class Chat:
                         tool, told = self._board.registry.get(name), self._board.config.ui.show_errors
                         await show_result(event, tool, front.viewer, self._screen, told=told)
                         return
-
-    # --- signals --------------------------------------------------------------------------------------------------------
-
-    @asynccontextmanager
-    async def _interruptible(self, stop: Callable[[], object] = lambda: None) -> AsyncIterator[None]:
-        """While the block runs, Ctrl-C means the call or the turn in it, and what is waited for is shown. stop: ends what
-        else it does."""
-        front = self.talk.front
-
-        def end() -> None:
-            self._ending = time.monotonic()
-            front.hand_in(port.Interrupt(signal=interrupts.signal))
-            stop()
-
-        self._interrupts = interrupts = front.interrupts(end, self._press_again)
-        try:
-            async with ticking(self._screen, lambda: front.viewer.waits_for()):
-                yield
-        finally:
-            self._interrupts = None
-
-    def _press(self) -> None:
-        if self._interrupts is not None:
-            self._interrupts.press()
-
-    def _press_again(self) -> None:
-        """The turn was told to end, and has not yet. Hurried presses mean no more than that."""
-        if time.monotonic() - self._ending > SOON:
-            self._give_up()
-
-    def _leave(self, signal: str) -> None:
-        """Told to end, or the terminal is gone: the turn ends first."""
-        self._leaving = self.told_to_end = True
-        if self._interrupts is not None:
-            self._interrupts.told(signal)
 
     # --- the rest -------------------------------------------------------------------------------------------------------
 
@@ -336,6 +299,6 @@ async def chat(wishes: Wishes) -> int:
     async with built(wishes) as board:
         held = Chat(board, wishes)
         code = await held.run()
-        if held.told_to_end:
+        if held.signals.told_to_end:
             return INTERRUPTED
         return OK if is_terminal(sys.stdin) else code

@@ -23,7 +23,7 @@ def plugin_lines(listed: PluginList, styles: Styles, *, width: int | None = None
         out.append(line)
         paint = styles.warn if row.problem else styles.dim
         out += [paint(part) for text in _told(row) for part in wrapped(f"    {text}", width)]
-    return [*out, *([styles.dim(visible(slashes))] if slashes else [])]
+    return [*out, *(styles.dim(line) for line in wrapped(visible(slashes), width) if slashes)]
 
 
 def for_people(listed: PluginList) -> tuple[list[PluginRow], str]:

@@ -16,12 +16,11 @@ from textual.widgets import ContentSwitcher
 from pegboard_tui.composer import Composer
 from pegboard_tui.ending import Ending
 from pegboard_tui.hints import Hints
-from pegboard_tui.picker import Picker
 from pegboard_tui.session import SessionView
 from pegboard_tui.side import Side
 from pegboard_tui.status import Status
 from pegboard_tui.sure import Sure
-from pegboard_tui.switcher import Open, OpenSessions, Switcher
+from pegboard_tui.switching import Open, OpenSessions
 
 
 class PegboardApp(Ending):
@@ -31,11 +30,11 @@ class PegboardApp(Ending):
 
     TITLE = "pegboard"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f4", "switch", "open sessions", id="sessions.switch"),
-        Binding("f5", "resume", "past sessions", id="sessions.resume"),
-        Binding("f6,ctrl+pageup", "turn(-1)", "the session before", id="sessions.previous", show=False),
-        Binding("f7,ctrl+pagedown", "turn(1)", "the next session", id="sessions.next", show=False),
-        Binding("f8", "new", "a new session", id="sessions.new"),
+        Binding("f5", "switch", "open sessions", id="sessions.switch"),
+        Binding("f6", "resume", "past sessions", id="sessions.resume"),
+        Binding("f7,ctrl+pageup", "turn(-1)", "the session before", id="sessions.previous", show=False),
+        Binding("f8,ctrl+pagedown", "turn(1)", "the next session", id="sessions.next", show=False),
+        Binding("f9", "new", "a new session", id="sessions.new"),
     ]
 
     def __init__(self, host: Host, first: Conversation, *, model: str | None = None, mode: str | None = None) -> None:
@@ -153,6 +152,7 @@ class PegboardApp(Ending):
 
     def action_switch(self) -> None:
         """Show the open sessions."""
+        from pegboard_tui.switcher import Switcher
 
         async def chosen(key: str | None) -> None:
             if key == "+":
@@ -166,6 +166,7 @@ class PegboardApp(Ending):
 
     def action_resume(self, search: str = "") -> None:
         """Choose a past session."""
+        from pegboard_tui.picker import Picker
 
         async def chosen(id: str | None) -> None:
             if id is not None:

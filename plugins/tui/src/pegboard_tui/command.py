@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import shlex
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pegboard.board import Board
 
     from pegboard_tui.app import PegboardApp
+    from pegboard_tui.splash import Splash
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
 
@@ -134,7 +136,11 @@ def tui(
         without_guard=without_guard or [],
         debug=debug,
     )
-    raise typer.Exit(run(wishes))
+    from pegboard_tui.splash import splash
+
+    with splash() as shown:
+        code = run(wishes, shown)
+    raise typer.Exit(code)
 
 
 def _is_terminal(stream: Any) -> bool:
@@ -157,24 +163,35 @@ def _line_session(ctx: typer.Context) -> None:
         command.invoke(own)
 
 
-def run(wishes: Wishes) -> int:
-    """Hold sessions in the app until it is left; returns the exit code. What keeps it from starting is said on stderr."""
+def run(wishes: Wishes, shown: Splash | None = None) -> int:
+    """Hold sessions in the app until it is left; returns the exit code. What keeps it from starting is said on stderr.
+
+    shown: what is on the terminal until the app is."""
+    gc.disable()  # what a start makes stays; looking through it again and again takes a fifth of the time
     try:
-        return asyncio.run(_run(wishes))
+        return asyncio.run(_run(wishes, shown))
     except asyncio.CancelledError:
         return INTERRUPTED
     except PegboardError as error:
+        if shown is not None:
+            shown.take_away()
         _say(f"pegboard: {error}")
         _where(error, debug=wishes.debug)
         return USAGE if isinstance(error, ConfigError | SessionElsewhere) else ERROR
+    finally:
+        gc.enable()
 
 
-async def _run(wishes: Wishes) -> int:
+async def _run(wishes: Wishes, shown: Splash | None) -> int:
     from pegboard.board import Board
 
     board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard)
     try:
         made = _app(board, wishes)
+        gc.freeze()
+        gc.enable()
+        if shown is not None:
+            shown.give()
         code = await _hold(made)
         _farewell(made, wishes)
     finally:

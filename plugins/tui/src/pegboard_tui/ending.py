@@ -61,6 +61,16 @@ class Ending(Looks):
 
         return Terminal
 
+    def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, lambda _: self._came_back())
+
+    def _came_back(self) -> None:
+        """From the shell, with an empty screen: Textual would draw only what has changed."""
+        for screen in self.screen_stack:
+            screen.refresh(layout=True)
+            for widget in screen.walk_children():
+                widget.refresh()
+
     # --- copying ------------------------------------------------------------------------------------------------------
 
     def on_transcript_copied(self, message: Transcript.Copied) -> None:

@@ -12,7 +12,9 @@ from textual.widget import Widget
 
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.keys import spelled_keys
+from pegboard_tui.side import Section
 from pegboard_tui.status import Facts, elapsed
+from pegboard_tui.transcript import Transcript
 
 _GAP = "  "
 _RUNS, _WAITS = "●", "?"
@@ -82,12 +84,11 @@ class Hints(Widget):
 
     def _keys(self) -> list[tuple[str, str]]:
         focused = self.screen.focused
-        where = (focused.css_identifier_styled.plain if focused else "").lower()
         if self.facts.waiting:
             what = "question"
-        elif where.startswith("transcript"):
+        elif isinstance(focused, Transcript):
             what = "transcript"
-        elif where.startswith("section"):
+        elif isinstance(focused, Section):
             what = "side"
         else:
             what = "running" if self.facts.running else "idle"

@@ -111,10 +111,14 @@ class SessionView(Widget):
         self.composer = self.query_one(Composer)
         self.composer.commands = partial(offered, self.host)
         self.composer.words = lambda name, rest: completions(name, rest, self.host)
-        if self.conversation.last == 0:
-            self.show([self.fold.show(welcome(self.host, self.conversation))])
         self.follow()
         self.take_focus()
+        if self.conversation.last == 0:
+            self.call_after_refresh(self._welcome)  # drawing it is no part of the first picture
+
+    def _welcome(self) -> None:
+        if not self.used:
+            self.show([self.fold.show(welcome(self.host, self.conversation))])
 
     # --- what is told of it -------------------------------------------------------------------------------------------
 

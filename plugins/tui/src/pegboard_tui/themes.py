@@ -41,8 +41,8 @@ DARK = Theme(
     panel="#262c36",
     dark=True,
     variables={
-        "block-cursor-foreground": "#0d1013",
-        "block-cursor-background": "#4fc3c3",
+        "block-cursor-foreground": "#ffffff",
+        "block-cursor-background": "#1f4347",
         "border": "#4fc3c3",
         "border-blurred": "#3a4350",
         "footer-background": "#14171c",
@@ -69,8 +69,8 @@ LIGHT = Theme(
     panel="#e4e5df",
     dark=False,
     variables={
-        "block-cursor-foreground": "#ffffff",
-        "block-cursor-background": "#00707a",
+        "block-cursor-foreground": "#101418",
+        "block-cursor-background": "#cde5e6",
         "border": "#00707a",
         "border-blurred": "#c3c6c0",
         "footer-background": "#fbfbf8",
@@ -97,8 +97,8 @@ CONTRAST = Theme(
     panel="#303030",
     dark=True,
     variables={
-        "block-cursor-foreground": "#000000",
-        "block-cursor-background": "#5ff0f0",
+        "block-cursor-foreground": "#ffffff",
+        "block-cursor-background": "#00405c",
         "border": "#5ff0f0",
         "border-blurred": "#9a9a9a",
         "footer-background": "#000000",

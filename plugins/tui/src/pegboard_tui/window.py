@@ -95,9 +95,8 @@ class Window:
         height = estimate(item, self._drawn.look.width) + 1
         if at is not None:
             self.items[at] = item
-            self._exact[at : at + 2] = bytes(
-                len(self._exact[at : at + 2])
-            )  # the next one may stand closer now, or farther
+            for changed in (at, min(at + 1, len(self.items) - 1)):  # the next one may stand closer now, or farther
+                self._exact[changed] = 0
             self._heights[at] = height
             return False
         self._index[item.key] = len(self.items)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import msgspec
 from pegboard import blocks as kinds
@@ -14,13 +14,16 @@ from rich.style import Style
 from textual.strip import Strip
 
 from pegboard_tui.asking.arguments import argument_rows
-from pegboard_tui.asking.cells import prose, shown
+from pegboard_tui.asking.cells import Row, prose, shown
 from pegboard_tui.drawing.blocks import lines
 from pegboard_tui.drawing.look import Look, Palette
 from pegboard_tui.items import Made
 
 SCOPES = {"session": "this session", "project": "this project", "user": "every project of yours"}
 """How long "always" may stand, of what this program knows to offer."""
+
+LONGEST = 1000
+"""Characters of what a call is about that are shown in its line; all of it is among its arguments."""
 
 
 def scopes_of(event: ApprovalAsked) -> list[str]:
@@ -42,7 +45,7 @@ def activity_segments(activity: Activity, palette: Palette) -> list[Segment]:
     """The line that says what a call does, with nothing hidden in it; status lines below it are left out."""
     details = activity.details.partition("\n")[0]
     parts: list[list[Segment]] = [
-        shown(text, style, palette.hidden)
+        list(shown(_clipped(text), style, palette.hidden))
         for text, style in (
             (f"{activity.glyph} {activity.verb}".strip(), palette.strong),
             (activity.subject, palette.text),
@@ -53,34 +56,32 @@ def activity_segments(activity: Activity, palette: Palette) -> list[Segment]:
     return [segment for number, part in enumerate(parts) for segment in ([Segment(" ")] if number else []) + part]
 
 
-def call_rows(event: ApprovalAsked, made: Made | None, look: Look, *, full: bool, edited: bool) -> list[Strip]:
+def _clipped(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… and {len(text) - LONGEST} more characters, below"
+
+
+def call_rows(event: ApprovalAsked, made: Made | None, look: Look, *, full: bool, edited: bool) -> Iterator[Row]:
     """The whole call: what it does, the rule that asks, what "always" would keep, what would change, every argument.
 
     full: long texts among the arguments are shown too. edited: the person has made them what they are."""
-    palette, width = look.palette, look.width
-    rows: list[Strip] = []
+    palette = look.palette
     if made is not None:
-        rows += prose(activity_segments(made.described.activity, palette), width, 0, 2)
-        rows += [
-            row
-            for line in made.described.activity.details.partition("\n")[2].split("\n")
-            if line
-            for row in _noted(line, palette.dim, look)
-        ]
-    rows += _noted(f"{tool_of(event, made)} asks: {event.rule} ({event.layer})", palette.warning, look)
+        activity = made.described.activity
+        yield from prose(activity_segments(activity, palette), look.width, 0, 2)
+        for line in filter(None, activity.details.partition("\n")[2].split("\n")):
+            yield from _noted(line, palette.dim, look)
+    yield from _noted(f"{tool_of(event, made)} asks: {event.rule} ({event.layer})", palette.warning, look)
     if edited:
-        rows += _noted("edited by you, and judged again", palette.note, look)
+        yield from _noted("edited by you, and judged again", palette.note, look)
     if made is not None and made.described.ignored:
         left = ", ".join(made.described.ignored)
-        rows += _noted(f"left out, for it takes no such argument: {left}", palette.note, look)
-    rows += kept_rows(event.remember if scopes_of(event) else (), look)
-    rows += [row for block in event.preview for one in all_visible(block) for row in lines(one, look)]
-    return rows + argument_rows(arguments_of(event, made), look, full=full)
-
-
-def kept_rows(kept: Sequence[str], look: Look) -> list[Strip]:
-    """What "always" would keep, a line each."""
-    return [row for one in kept for row in _noted(f"always would allow: {one}", look.palette.text, look)]
+        yield from _noted(f"left out, for it takes no such argument: {left}", palette.note, look)
+    for kept in event.remember if scopes_of(event) else ():
+        yield from _noted(f"always would allow: {kept}", palette.text, look)
+    for block in event.preview:
+        for one in all_visible(block):
+            yield from lines(one, look)
+    yield from argument_rows(arguments_of(event, made), look, full=full)
 
 
 def _noted(text: str, style: Style, look: Look) -> list[Strip]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import msgspec
 from rich.segment import Segment
-from textual.strip import Strip
 
-from pegboard_tui.asking.cells import folded, shown
+from pegboard_tui.asking.cells import Row, folded, shown
 from pegboard_tui.drawing.look import Look
 
 GUTTER, ON = "│ ", "┊ "
@@ -20,12 +20,12 @@ _LONG = 5
 """Rows that a text of one line may take where arguments are shown in short."""
 
 
-def argument_rows(arguments: Any, look: Look, *, full: bool = True) -> list[Strip]:
+def argument_rows(arguments: Any, look: Look, *, full: bool = True) -> Iterator[Row]:
     """All arguments. full: nothing of them is left out; otherwise long texts are told by their length."""
     drawing = _Drawing(look, full)
     if isinstance(arguments, Mapping):
-        return list(drawing.fields(arguments, 0))
-    return list(drawing.value("arguments", arguments, 0))
+        return drawing.fields(arguments, 0)
+    return drawing.value("arguments", arguments, 0)
 
 
 def has_long(arguments: Any, width: int, depth: int = 0) -> bool:
@@ -44,11 +44,11 @@ class _Drawing:
         self._width = look.width
         self._full = full
 
-    def fields(self, fields: Mapping[Any, Any], depth: int) -> Iterator[Strip]:
+    def fields(self, fields: Mapping[Any, Any], depth: int) -> Iterator[Row]:
         for name, value in fields.items():
             yield from self.value(str(name), value, depth)
 
-    def value(self, label: str, value: Any, depth: int) -> Iterator[Strip]:
+    def value(self, label: str, value: Any, depth: int) -> Iterator[Row]:
         held: Iterator[tuple[str, Any]] | None = None
         if depth < DEEPEST and isinstance(value, Mapping) and value:
             held = ((str(name), one) for name, one in value.items())
@@ -63,7 +63,7 @@ class _Drawing:
         else:
             yield from self._line(label, msgspec.json.encode(value).decode(), depth)
 
-    def _text(self, label: str, text: str, depth: int) -> Iterator[Strip]:
+    def _text(self, label: str, text: str, depth: int) -> Iterator[Row]:
         lines = text.split("\n")
         if len(lines) == 1:
             if self._full or len(text) <= _LONG * self._width:
@@ -83,13 +83,13 @@ class _Drawing:
         if unfinished is None:
             yield from folded([Segment("(no newline at the end)", dim)], self._width, [Segment(indent)])
 
-    def _line(self, label: str, text: str, depth: int) -> list[Strip]:
+    def _line(self, label: str, text: str, depth: int) -> Iterator[Row]:
         palette, indent = self._palette, "  " * depth
         name = [*shown(label, palette.strong, palette.hidden), Segment(": " if text else ":", palette.dim)]
         value = shown(text, palette.text, palette.hidden)
-        return folded([*name, *value], self._width, [Segment(indent)], [Segment(indent + ON, palette.dim)])
+        return folded(chain(name, value), self._width, [Segment(indent)], [Segment(indent + ON, palette.dim)])
 
-    def _told(self, label: str, length: str, depth: int) -> list[Strip]:
+    def _told(self, label: str, length: str, depth: int) -> Iterator[Row]:
         palette = self._palette
         name = [*shown(label, palette.strong, palette.hidden), Segment(": ", palette.dim)]
         return folded([*name, Segment(f"({length}: not shown)", palette.note)], self._width, [Segment("  " * depth)])

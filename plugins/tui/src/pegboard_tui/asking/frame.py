@@ -47,11 +47,15 @@ def shares(rows: int, *, keys: int, waiting: int, field: int, body: int) -> Shar
     return Shares(listed, line, max(min(left - listed - line, body), 1), rule)
 
 
-def title_row(question: Question, queue: Queue, calls: Mapping[str, Made], look: Look, notice: str) -> Strip:
-    """Who asks, which of how many this is, and what the person should know now."""
+def title_row(
+    question: Question, queue: Queue, calls: Mapping[str, Made], look: Look, notice: str, *, always: bool = False
+) -> Strip:
+    """Who asks, which of how many this is, and what the person should know now. always: it is about that."""
     palette = look.palette
     made = calls.get(question.call)
-    if isinstance(question, ApprovalAsked):
+    if always:
+        text = "? always allow, without asking again"
+    elif isinstance(question, ApprovalAsked):
         again = " again, as edited" if question.call in queue.edited else ""
         text = f"? {visible(tool_of(question, made))} asks for permission{again}"
     else:
@@ -72,7 +76,11 @@ def tabs_row(queue: Queue, look: Look) -> Strip:
     share = max((look.width - 1) // max(len(queue.waiting), 1) - 3, 8)
     for number, question in enumerate(queue.waiting):
         here = number == queue.at
-        text = question.question.strip().split("\n", 1)[0] if not isinstance(question, ApprovalAsked) else question.call
+        text = (
+            question.question.strip().split("\n", 1)[0][:1000]
+            if not isinstance(question, ApprovalAsked)
+            else question.call
+        )
         style = (palette.focus if here else palette.dim) + _pressed(f"look_at({number})")
         label = [Segment(f"{number + 1} ", style), *shown(text, style, palette.hidden + style)]
         tabs.append([Segment(">" if here else " ", palette.accent), *cut(label, share), Segment(" ")])
@@ -86,18 +94,19 @@ def _pressed(action: str) -> Style:
     return Style.from_meta({"@click": f"press({action!r})"})
 
 
-def rule_row(above: int, below: int, look: Look, key: str) -> Strip:
+def rule_row(look: Look, above: int = 0, below: int = 0, key: str = "", whole: bool = True) -> Strip:
     """A line between the question and the keys, which says what of it is not in sight."""
     if not above and not below:
         return Strip([Segment("─" * look.width, look.palette.dim)])
     return cut(
-        [Segment(f"── {more_text(above, below)} ({key}) ".ljust(look.width, "─"), look.palette.warning)], look.width
+        [Segment(f"── {more_text(above, below, whole)} ({key}) ".ljust(look.width, "─"), look.palette.warning)],
+        look.width,
     )
 
 
-def more_text(above: int, below: int) -> str:
-    """How many rows there are above and below those in sight."""
-    parts = [f"{below} more row{'' if below == 1 else 's'} below"] if below else []
+def more_text(above: int, below: int, whole: bool) -> str:
+    """How many rows there are above and below those in sight. whole: all below are counted."""
+    parts = [f"{below}{'' if whole else '+'} more row{'' if below == 1 else 's'} below"] if below else []
     parts += [f"{above} above"] if above else []
     return ", ".join(parts)
 
@@ -139,5 +148,5 @@ def _listed(question: Question, here: bool, queue: Queue, calls: Mapping[str, Ma
         what = activity_segments(made.described.activity, palette) if made else [Segment(visible(question.call))]
     else:
         mark = " ?  "
-        what = shown(question.question.split("\n", 1)[0], palette.text, palette.hidden)
+        what = list(shown(question.question.split("\n", 1)[0][:1000], palette.text, palette.hidden))
     return [cursor, Segment(mark, palette.strong if here else palette.text), *what]

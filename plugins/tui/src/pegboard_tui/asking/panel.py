@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import ClassVar
 
 from pegboard.events import ApprovalAsked
@@ -18,7 +19,7 @@ from textual.widgets import Input, TextArea
 from pegboard_tui.asking import frame
 from pegboard_tui.asking.approval import arguments_of, call_rows
 from pegboard_tui.asking.arguments import has_long
-from pegboard_tui.asking.cells import folded
+from pegboard_tui.asking.cells import Rows, prose
 from pegboard_tui.asking.focusing import Focusing
 from pegboard_tui.asking.hints import Hint, hint_rows
 from pegboard_tui.asking.keys import BINDINGS, ENTER, FIELDS, WORDS
@@ -30,6 +31,8 @@ from pegboard_tui.drawing.look import Look, Palette
 from pegboard_tui.items import Made
 from pegboard_tui.keys import spelled_keys
 
+AHEAD = 1_000
+"""Rows that are made and counted beyond those in sight."""
 LEAST = 3
 """Rows that the panel takes at least: who asks, a row of the question, and the keys."""
 
@@ -64,7 +67,7 @@ class Asking(Focusing, can_focus=True):
         """`problem`: why a pattern may not be kept for a command; None: every pattern may."""
         super().__init__(problem, id=id)
         self._palette = palette
-        self._rows_of: tuple[object, list[Strip]] = (None, [])
+        self._body_of: tuple[object, Rows] = (None, Rows(()))
         self._shown: tuple[str, int | None] | None = None
         self._room: object = None
 
@@ -142,46 +145,49 @@ class Asking(Focusing, can_focus=True):
         whole = self.parent.size
         look = Look(width=max(self.content_size.width or whole.width, 1), palette=self.palette)
         rows = max(LEAST, whole.height * (3 if self.step != "edit" else 4) // 5)
-        body, at = ([], None) if self.step == "edit" else self._body(question, look)
+        body, at = (Rows(()), None) if self.step == "edit" else self._body(question, look)
+        draft = self.queue.draft(question)
+        count = body.reach(draft.scroll + rows + AHEAD)
         foot = self._foot(question, look, rows)
         field = 0 if self.step not in FIELDS else 1 if self.step != "edit" else max(rows - 1 - len(foot), 1)
         listed = frame.list_length(self.queue) if self.step == "look" else 0
-        share = frame.shares(rows, keys=len(foot), waiting=listed, field=field, body=len(body))
-        draft = self.queue.draft(question)
-        draft.scroll = _scrolled(draft.scroll, at if self._shown != (question.id, at) else None, share.body, len(body))
+        share = frame.shares(rows, keys=len(foot), waiting=listed, field=field, body=count)
+        draft.scroll = _scrolled(draft.scroll, at if self._shown != (question.id, at) else None, share.body, count)
         self._shown = (question.id, at)
-        below = max(len(body) - draft.scroll - share.body, 0)
+        below = max(count - draft.scroll - share.body, 0)
         notice = self._notice(0 if share.rule else below)
-        top = [frame.title_row(question, self.queue, self._calls, look, notice)]
+        always = self.step in ("scope", "pattern")
+        top = [frame.title_row(question, self.queue, self._calls, look, notice, always=always)]
         top += frame.list_rows(self.queue, self._calls, look, share.list)
         if share.line:
-            top.append(frame.rule_row(0, 0, look, ""))
-        top += body[draft.scroll : draft.scroll + share.body]
+            top.append(frame.rule_row(look))
+        top += body.between(draft.scroll, draft.scroll + share.body)
         if share.rule:
-            top.append(frame.rule_row(draft.scroll, below, look, self._key("approval.page-down") or "pgdn"))
+            top.append(frame.rule_row(look, draft.scroll, below, self._key("approval.page-down") or "pgdn", body.whole))
         self._page = max(share.body - 1, 1)
         self.query_one("#asked", Lines).show(top)
         self.query_one("#arguments", TextArea).styles.height = field
         self.query_one("#keys", Lines).show(foot)
 
-    def _body(self, question: Question, look: Look) -> tuple[list[Strip], int | None]:
+    def _body(self, question: Question, look: Look) -> tuple[Rows, int | None]:
         """The rows of a question, and the one that has to be in sight."""
         draft = self.queue.draft(question)
         if not isinstance(question, ApprovalAsked):
-            return question_rows(question, draft, look)
+            rows, at = question_rows(question, draft, look)
+            return Rows(rows), at
         made = self._calls.get(question.call)
-        key = (question.id, look, draft.full, made.described.activity if made else None)
-        if self._rows_of[0] != key:
+        kept, at = remember_rows(question, draft, look) if self.step in ("scope", "pattern") else ([], None)
+        key = (question.id, look, draft.full, made.described.activity if made else None, str(kept))
+        if self._body_of[0] != key:
             edited = question.call in self.queue.edited
-            self._rows_of = (key, call_rows(question, made, look, full=draft.full, edited=edited))
-        if self.step not in ("scope", "pattern"):
-            return self._rows_of[1], None
-        return [*remember_rows(question, draft, look), Strip([]), *self._rows_of[1]], None
+            call = call_rows(question, made, look, full=draft.full, edited=edited)
+            self._body_of = (key, Rows(chain(kept, [[]] if kept else [], call)))
+        return self._body_of[1], at
 
     def _foot(self, question: Question, look: Look, rows: int) -> list[Strip]:
         """What there is to be told, and the keys."""
         palette = look.palette
-        told = folded([Segment(visible(self.message), palette.problem)], look.width) if self.message else []
+        told = prose([Segment(visible(self.message), palette.problem)], look.width) if self.message else []
         most = 1 if rows < frame.SMALL else 2 if rows < 10 else 4
         foot = hint_rows(self._hints(question), look, most)
         return [*told[: max(rows - 2 - len(foot), 1 if rows > LEAST else 0)], *foot]

@@ -48,6 +48,7 @@ class Permitting(Steps):
     def action_always(self) -> None:
         """Show what "always" would keep, and how long it may stand."""
         if self._counts():
+            self.queue.draft(self._approval).scroll = 0  # what would be kept is in sight
             self._go("scope")
             self.begin_quiet()
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from pegboard.events import QuestionAsked
 from rich.segment import Segment
-from textual.strip import Strip
 
-from pegboard_tui.asking.cells import folded, shown
+from pegboard_tui.asking.cells import Row, folded, shown
 from pegboard_tui.asking.queue import Draft
 from pegboard_tui.drawing.look import Look
 
@@ -23,10 +22,10 @@ def is_free(event: QuestionAsked) -> bool:
     return bool(getattr(event, "free", True)) or not event.options
 
 
-def question_rows(event: QuestionAsked, draft: Draft, look: Look) -> tuple[list[Strip], int]:
+def question_rows(event: QuestionAsked, draft: Draft, look: Look) -> tuple[list[Row], int]:
     """The question and its options; and the number of the row that the cursor is in."""
     palette, width = look.palette, look.width
-    rows = [
+    rows: list[Row] = [
         row for line in event.question.split("\n") for row in folded(shown(line, palette.strong, palette.hidden), width)
     ]
     at = 0

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from pegboard.events import ApprovalAsked
 from rich.segment import Segment
-from textual.strip import Strip
 
-from pegboard_tui.asking.cells import folded, shown
+from pegboard_tui.asking.cells import Row, folded, shown
 from pegboard_tui.asking.queue import Draft
 from pegboard_tui.drawing.look import Look
 
@@ -31,19 +30,21 @@ def edited_patterns(event: ApprovalAsked, draft: Draft) -> tuple[str, ...] | Non
     return tuple(patterns) if patterns and patterns != offered else None
 
 
-def remember_rows(event: ApprovalAsked, draft: Draft, look: Look) -> list[Strip]:
-    """What would be kept, a pattern a row with the command it is for."""
+def remember_rows(event: ApprovalAsked, draft: Draft, look: Look) -> tuple[list[Row], int]:
+    """What would be kept, a pattern a row with the command it is for; and the number of the row that the cursor is in."""
     palette, width, hidden = look.palette, look.width, look.palette.hidden
-    rows = folded([Segment("From now on, without asking again:", palette.strong)], width)
+    rows: list[Row] = []
+    at = 0
     patterns = patterns_of(event, draft)
     if not patterns:
         for text in event.remember:
             rows += folded(shown(text, palette.text, hidden), width, [Segment("  ")], [Segment("    ")])
-        return rows
+        return rows, 0
     for number, (pattern, command) in enumerate(zip(patterns, event.commands, strict=False)):
+        at = len(rows) if number == draft.pattern else at
         here = number == draft.pattern and len(patterns) > 1
         mark = Segment("> " if here else "  ", palette.accent)
         style = palette.focus if here else palette.strong
         rows += folded(shown(pattern + _MARK, style, hidden), width, [mark], [Segment("    ")])
         rows += folded(shown(f"for: {command}", palette.dim, hidden), width, [Segment("    ")], [Segment("      ")])
-    return rows
+    return rows, at

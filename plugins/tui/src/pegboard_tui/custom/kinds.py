@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 
 from pegboard.terminal import visible
 
@@ -79,6 +78,8 @@ class Kinds:
 
 def _claims() -> dict[str, list[Claim]]:
     """Every entry of the group by its name; one that is found twice, as installs at two places are, counts once."""
+    from importlib.metadata import entry_points  # seldom needed, and not at the start
+
     found: dict[str, list[Claim]] = {}
     for entry in entry_points(group=GROUP):
         name = entry.dist.name if entry.dist else "?"

@@ -61,7 +61,7 @@ def text_rows(
         told = _rest(text, found, ends, most, palette, hint)
         found = found[: most * 2 // 3]
         after: Line = [(" " * size, PLAIN)] if lead else []
-        return [*map(strip, _led(found, lead, hanging)), *map(strip, indented(wrapped(told, inner), after))]
+        return [*map(strip, _led(found, lead, hanging)), *map(strip, indented(wrapped(told, inner), after, after))]
     return [strip(line) for line in _led(found, lead, hanging)]
 
 
