@@ -9,7 +9,7 @@ import pytest
 from pegboard import port
 from pegboard.blocks import Diff, Note, Problem, Table, Text
 from pegboard.errors import PegboardError
-from pegboard.events import Message, Thinking, TurnEnded, TurnStarted
+from pegboard.events import ApprovalAsked, Message, Thinking, TurnEnded, TurnStarted
 from pegboard_tui.app import PegboardApp
 from pegboard_tui.commands import LOCAL, BadCommand, Command, completions, offered, read_call, read_line
 from pegboard_tui.composer import Composer
@@ -19,6 +19,7 @@ from pegboard_tui.picker import Picker
 from pegboard_tui.session import SessionView
 from scripted import ScriptedConversation, ScriptedHost, call_asked, call_finished, call_started
 from textual.pilot import Pilot
+from widgets import until
 
 
 def names() -> list[str]:
@@ -98,9 +99,9 @@ def test_what_is_offered_and_completed(tmp_path: Path) -> None:
 
 
 async def typed(pilot: Pilot[int], line: str) -> None:
-    pilot.app.query_one("#sessions").query(Composer).first().write("")
     app = pilot.app
     assert isinstance(app, PegboardApp)
+    await until(pilot, lambda: app.view.fold.items)  # the welcome
     app.view.composer.write(line)
     app.view.composer.focus()
     app.view.post_message(Composer.Submitted(line))
@@ -210,6 +211,11 @@ async def test_another_model_answers_in_the_same_session_or_the_one_before_goes_
         assert (one.closed, two.id, two.model, two.mode) == (True, "s-1", "scripted/other", "plan")
         await typed(pilot, "hello")
         assert two.port.sent == [port.Prompt(text="hello")] and one.port.sent == []
+        two.elsewhere = {"a9"}
+        two.port.emit(ApprovalAsked(turn=1, lane="root", id="a9", call="c1", rule="r", layer="default"))
+        two.port.emit(ApprovalAsked(turn=1, lane="root", id="a8", call="c1", rule="r", layer="default"))
+        await pilot.pause()
+        assert list(view.fold.questions) == ["a8"]  # it is the new one that is asked what waits
         two.port.emit(TurnStarted(turn=1, session="s-1", model="m", sets=[], not_loaded=[], offered=0))
         await typed(pilot, "/model offline")
         assert "something runs" in last(view) and not two.closed

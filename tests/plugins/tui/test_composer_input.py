@@ -246,10 +246,11 @@ async def test_slash_commands_are_offered_with_their_words(tmp_path: Path) -> No
             return [
                 port.Offered(name="sets", usage="/sets [NAME]", help="the tool sets", owner="a"),
                 port.Offered(name="help", usage="/help", help="what there is", owner="a"),
+                port.Offered(name="helper", usage="/helper", help="another", owner="a"),
             ]
 
         at.composer.commands = commands
-        assert await at.offered("/") == ["/sets", "/help"]
+        assert await at.offered("/") == ["/sets", "/help", "/helper"]
         assert await at.offered("s", "t") == ["/sets"]
         await at.press("tab")
         assert at.area.text == "/sets "
@@ -263,9 +264,9 @@ async def test_slash_commands_are_offered_with_their_words(tmp_path: Path) -> No
         await at.until(lambda: at.choices.open)
         await at.press("escape")
         assert not at.choices.open and at.app.told == []
-        await at.press("enter", "/help")
-        await at.pilot.pause()
         await at.press("enter")
+        assert await at.offered("/help") == ["/help", "/helper"]
+        await at.press("enter")  # the name is whole: it is sent
         assert at.app.sent[1:] == [("/sets beta", False), ("/help", False)]
         await at.press("//he", "enter", " ", "/he", "enter")
         assert at.app.sent[3:] == [("//he", False), (" /he", False)]
@@ -320,8 +321,12 @@ async def test_a_file_is_picked_by_some_letters_of_its_path(tmp_path: Path) -> N
         assert r"evil\x1b[2J.py" in "".join(at.choices.render_line(y).text for y in range(3))
         await at.press("down", "up", "enter", "enter")
         assert at.app.sent == [('look at src/main.py and "a dir/b.py" evil\x1b[2J.py', False)]
-        await at.press("mail me@src.org", "enter")
-        assert at.app.sent[1][0] == "mail me@src.org"
+        await at.offered("x @s")
+        await at.press("escape", "r")
+        assert not at.choices.open  # it stays closed in this word
+        await at.offered(" @s")
+        await at.press("escape", "enter", "mail me@src.org", "enter")
+        assert [text for text, _ in at.app.sent[1:]] == ["x @sr @s", "mail me@src.org"]
 
 
 async def test_a_command_of_the_persons_is_told_and_tab_completes_paths_in_it(tmp_path: Path) -> None:

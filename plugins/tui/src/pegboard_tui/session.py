@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from pegboard import events as kinds
 from pegboard import port
@@ -17,7 +17,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from pegboard_tui.asking import Asking
@@ -31,12 +30,13 @@ from pegboard_tui.fold import Fold, Level
 from pegboard_tui.following import Batches
 from pegboard_tui.help import welcome
 from pegboard_tui.interrupts import Meaning, Presses
-from pegboard_tui.items import Asked, Ended, Thought
+from pegboard_tui.items import Ended, Thought, Told
 from pegboard_tui.late import Drawing
 from pegboard_tui.live import Live
 from pegboard_tui.queued import Queued
 from pegboard_tui.seat import Seat
 from pegboard_tui.sending import Sending
+from pegboard_tui.standing import Standing
 from pegboard_tui.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -44,15 +44,12 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 """Events that are folded before others get a turn on the loop."""
-Mark = Literal["asks", "runs", "news", ""]
-"""How a session stands that is not looked at."""
 
 
-class SessionView(Widget):
+class SessionView(Standing):
     """Everything of one session.
 
-    fold: what it looks like. busy: a turn of this process runs. news: something was said that nobody has seen. thinking:
-    the model's reasoning is shown."""
+    thinking: the model's reasoning is shown."""
 
     DEFAULT_CSS = "SessionView { layout: vertical; height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -82,21 +79,18 @@ class SessionView(Widget):
             self.rest = rest
 
     def __init__(self, host: Host, conversation: Conversation, palette: Palette, *, id: str | None = None) -> None:
-        super().__init__(id=id)
         self.seat = Seat(host, conversation)
-        self.conversation = self.seat.held
-        self.fold = Fold(self.conversation.describe, conversation.last, awaits=self.conversation.awaits)
-        self.busy = False
-        self.news = False
+        held = self.seat.held  # asked for each thing anew: another model may have taken the seat
+        fold = Fold(lambda *call: held.describe(*call), conversation.last, awaits=lambda id: held.awaits(id))
+        super().__init__(held, fold, id=id)
         self.thinking = host.ui.show_thinking
         self.presses = Presses(turn_only=host.ui.ctrl_c == "turn")
         self.sending = Sending(self)
         self.doing = Doing(self, host)
         self.host = host
         self._palette = palette
-        self._since = 0
         self._asked: frozenset[str] = frozenset()
-        self._drawing = Drawing(self.conversation.draw, self.show)
+        self._drawing = Drawing(lambda *call: held.draw(*call), self.show)
 
     def compose(self) -> ComposeResult:
         yield Stage(Transcript(self._palette), Kinds(self.host.disabled))
@@ -117,45 +111,8 @@ class SessionView(Widget):
             self.call_after_refresh(self._welcome)  # drawing it is no part of the first picture
 
     def _welcome(self) -> None:
-        if not self.used:
+        if all(isinstance(item, Told) for item in self.fold.items):
             self.show([self.fold.show(welcome(self.host, self.conversation))])
-
-    # --- what is told of it -------------------------------------------------------------------------------------------
-
-    @property
-    def title(self) -> str:
-        """Its first request, in a line."""
-        first = next((item.text for item in self.fold.items if isinstance(item, Asked)), "")
-        return visible(first.strip().split("\n", 1)[0][:80]) or "new session"
-
-    @property
-    def used(self) -> bool:
-        """Whether anything is in its log."""
-        return self._since > 0
-
-    @property
-    def untouched(self) -> bool:
-        """Whether another session may take its place, and nothing is lost."""
-        return not (self.used or self.busy or self.composer.text.strip() or self.queued.texts)
-
-    @property
-    def mark(self) -> Mark:
-        """How it stands, for a list."""
-        if self.fold.questions:
-            return "asks"
-        return "runs" if self.running else "news" if self.news else ""
-
-    @property
-    def running(self) -> bool:
-        """Whether a turn or a call of this process runs."""
-        return self.busy or bool(self.fold.running)
-
-    def losses(self) -> list[str]:
-        """What would be lost if it were left now, but for programs in the background."""
-        draft = "a text that was not sent" if self.composer.text.strip() else ""
-        queued = f"{len(self.queued.texts)} queued" if self.queued.texts else ""
-        turn = "a turn that runs" if self.busy else "a call that runs" if self.fold.running else ""
-        return [one for one in (turn, draft, queued) if one]
 
     def tell(self, text: str, level: Level = "info") -> None:
         """Say something in the transcript; it is no part of the session."""

@@ -19,7 +19,7 @@ from textual.widgets import Input, TextArea
 from pegboard_tui.asking import frame
 from pegboard_tui.asking.approval import arguments_of, call_rows
 from pegboard_tui.asking.arguments import has_long
-from pegboard_tui.asking.cells import Rows, prose
+from pegboard_tui.asking.cells import Row, Rows, prose
 from pegboard_tui.asking.focusing import Focusing
 from pegboard_tui.asking.hints import Hint, hint_rows
 from pegboard_tui.asking.keys import BINDINGS, ENTER, FIELDS, WORDS
@@ -173,10 +173,13 @@ class Asking(Focusing, can_focus=True):
         """The rows of a question, and the one that has to be in sight."""
         draft = self.queue.draft(question)
         if not isinstance(question, ApprovalAsked):
-            rows, at = question_rows(question, draft, look)
-            return Rows(rows), at
+            rows, option = question_rows(question, draft, look)
+            return Rows(rows), option
         made = self._calls.get(question.call)
-        kept, at = remember_rows(question, draft, look) if self.step in ("scope", "pattern") else ([], None)
+        kept: list[Row] = []
+        at: int | None = None
+        if self.step in ("scope", "pattern"):
+            kept, at = remember_rows(question, draft, look)
         key = (question.id, look, draft.full, made.described.activity if made else None, str(kept))
         if self._body_of[0] != key:
             edited = question.call in self.queue.edited
