@@ -4,6 +4,7 @@ the pages (`make pictures`)."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pegboard.blocks import Diff, Table
@@ -22,6 +23,7 @@ from pegboard.events import (
     Usage,
 )
 from pegboard.port import Cost
+from pegboard_tui.app import PegboardApp
 from scripted import ScriptedConversation, ScriptedHost, call_asked, call_finished, call_started
 
 DIFF = Diff(
@@ -210,3 +212,32 @@ def host(root: Path, ui: UISettings) -> tuple[ScriptedHost, ScriptedConversation
     talk.model, talk.context, talk.cost_list = "openai/gpt-5", 128_000, list(SETS)
     talk.header = ["openai/gpt-5", "pegboard 0.1.0"]
     return made, talk
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shot:
+    """A scene, how it looks and how large the screen is."""
+
+    scene: str
+    theme: str = "dark"
+    size: tuple[int, int] = (110, 34)
+
+    @property
+    def name(self) -> str:
+        return f"{self.scene}-{self.theme}-{self.size[0]}x{self.size[1]}"
+
+
+async def picture(shot: Shot, folder: Path) -> str:
+    """A scene as SVG. Nothing in it depends on the clock or the machine."""
+    made, talk = host(folder, UISettings(theme=shot.theme))
+    app = PegboardApp(made, talk)
+    async with app.run_test(size=shot.size) as pilot:
+        app.view.fold.clock = lambda: 0.0
+        talk.port.turn = 1
+        for event in SCENES[shot.scene]():
+            talk.port.emit(event)
+        if shot.scene == "work":
+            talk.port.emit(PANEL)
+        for _ in range(4):
+            await pilot.pause(0.1)
+        return app.export_screenshot(title="pegboard")

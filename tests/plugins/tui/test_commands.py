@@ -119,7 +119,7 @@ async def test_commands_of_a_session(tmp_path: Path) -> None:
     host = ScriptedHost(tmp_path)
     one = host.open()
     app = PegboardApp(host, one)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=(60, 16)) as pilot:
         view = app.view
         await typed(pilot, "/sets core")
         assert one.asked_commands == [("sets", "core")]
@@ -155,7 +155,7 @@ async def test_copying_reasoning_and_themes(tmp_path: Path) -> None:
     host = ScriptedHost(tmp_path)
     one = host.open()
     app = PegboardApp(host, one)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=(60, 16)) as pilot:
         view = app.view
         await typed(pilot, "/copy")
         assert last(view) == "there is no answer yet; nothing was copied"
@@ -200,7 +200,7 @@ async def test_another_model_answers_in_the_same_session_or_the_one_before_goes_
     host = Host(tmp_path)
     one = host.open("s-1", mode="plan")
     app = PegboardApp(host, one)
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with app.run_test(size=(60, 16)) as pilot:
         view = app.view
         await typed(pilot, "/model")
         assert last(view)[0].rows == [["*", "scripted/model"], ["", "scripted/other"], ["", "offline"]]

@@ -280,6 +280,7 @@ def test_a_guess_of_the_height_is_near_it() -> None:
         call("a\n" * 200),
         call("a\n" * 200, folded=True),
         call("ok", echo=False, blocks=[CHANGE]),
+        call("long\n" * 9, outcome="blocked", block="guard", decision=Decision(action="deny", rule="r"), why="w"),
         Told(key="1", text="x"),
         Ended(key="1", ended=TurnEnded(status="done", text="", usage={})),
     ]

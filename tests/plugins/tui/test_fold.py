@@ -93,7 +93,7 @@ def sessions(draw: st.DrawFn) -> list[AnyEvent]:
 
 
 @given(sessions())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_what_streamed_and_what_the_log_has_of_it_come_to_the_same_items(events: list[AnyEvent]) -> None:
     live = folded(events)
     log = [event for event in events if not isinstance(event, EPHEMERAL)]
@@ -112,7 +112,7 @@ def test_what_streamed_and_what_the_log_has_of_it_come_to_the_same_items(events:
 
 
 @given(sessions(), st.integers(0, 200))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_log_that_breaks_off_anywhere_leaves_nothing_running_or_asked(events: list[AnyEvent], cut: int) -> None:
     log = [event for event in events if not isinstance(event, EPHEMERAL)][: cut + 1]
     fold = folded(log, live=len(log))

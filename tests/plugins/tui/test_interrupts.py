@@ -72,7 +72,7 @@ async def test_esc_ends_the_turn_and_ctrl_c_the_call_then_the_turn_then_the_app(
     host = ScriptedHost(tmp_path)
     one = host.open()
     app = PegboardApp(host, one)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(70, 16)) as pilot:
         await pilot.press("escape")  # nothing runs: nothing happens
         assert one.port.sent == []
         started = TurnStarted(turn=1, session="s-1", model="m", sets=[], not_loaded=[], offered=0)
@@ -110,7 +110,7 @@ async def test_ctrl_c_at_a_question_ends_the_turn_and_with_a_selection_it_copies
     host = ScriptedHost(tmp_path, UISettings(ctrl_c="command"))
     one = host.open()
     app = PegboardApp(host, one)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(70, 16)) as pilot:
         await pilot.press("a", "b", "shift+left", "ctrl+c")
         await pilot.pause()
         assert app.clipboard == "b" and app.is_running and one.port.sent == []

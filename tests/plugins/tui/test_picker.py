@@ -51,7 +51,7 @@ async def test_a_past_session_is_found_by_typing_and_opened_in_the_place_of_an_u
         past("s-bad", "damaged", hours=9, status="unreadable"),
     ]
     app = PegboardApp(host, host.open("s-now"))
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(70, 16)) as pilot:
         await pilot.press("f6")
         await until(pilot, lambda: rows(pilot))
         assert [row.split("  ")[0].strip() for row in rows(pilot)] == [
@@ -110,7 +110,7 @@ async def test_several_sessions_run_side_by_side_and_each_is_marked(tmp_path: Pa
     host = ScriptedHost(tmp_path)
     one = host.open()
     app = PegboardApp(host, one)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(70, 16)) as pilot:
         first, bar = app.view, app.query_one(OpenSessions)
         first.composer.write("a draft")
         one.port.emit(TurnStarted(turn=1, session="s-1", model="m", sets=[], not_loaded=[], offered=0))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from pegboard.blocks import Diff, Text
 from pegboard.terminal import visible
 from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
 from pegboard_tui.drawing import texts
@@ -54,8 +53,8 @@ def made_rows(item: Made, look: Look) -> list[Strip]:
     inner = room(look.width, 2)
     below = Look(width=inner or look.width, palette=palette, thinking=look.thinking, images=look.images)
     body: list[Strip] = []
-    for said, style in _told(item, palette):
-        body += strips(one_line(said, style, below))
+    for said, bad in told_lines(item):
+        body += strips(one_line(said, palette.problem if bad else palette.dim, below))
     for block in shown:
         if isinstance(block, Diff):
             most, hint = (MOST_OF_DIFF, "") if whole else (DIFF, HINT)
@@ -131,25 +130,25 @@ def _mark(item: Made, palette: Palette) -> Line:
     return found
 
 
-def _told(item: Made, palette: Palette) -> list[tuple[str, Style]]:
-    """Lines below a call's own: who allowed or refused it, arguments that nobody read."""
-    found: list[tuple[str, Style]] = []
+def told_lines(item: Made) -> list[tuple[str, bool]]:
+    """Lines below a call's own, and whether they tell of something bad: who allowed or refused it, what nobody read."""
+    found: list[tuple[str, bool]] = []
     finished = item.finished
     said = refusal(finished) if finished is not None else ""
     if item.why and not (said and item.why.split(" by ")[0] == "declined"):
-        found.append((item.why, palette.dim))
+        found.append((item.why, False))
     if said:
-        found.append((f"! {said}", palette.problem))
+        found.append((f"! {said}", True))
     if finished is not None:
         names = [visible(name) for name in finished.dropped if name in item.described.ignored]
         if names and not finished.text.rstrip().endswith(f"has no such parameter: {', '.join(names)})"):
-            found.append((f"(ignored, there is no such parameter: {', '.join(names)})", palette.dim))
+            found.append((f"(ignored, there is no such parameter: {', '.join(names)})", False))
     return found
 
 
 def _result(item: Made, look: Look, whole: bool) -> list[Strip]:
     finished = item.finished
-    if finished is None or not _has_result(item, finished):
+    if finished is None or not has_result(item, finished):
         return []
     output = item.described.commands and finished.block is None
     text = finished.text.rstrip("\n")
@@ -164,12 +163,12 @@ def _hidden(item: Made, blocks: list[AnyBlock]) -> int:
     for block in blocks:
         count += block.text.rstrip("\n").count("\n") + 1 if isinstance(block, Diff | Text) else 1
     finished = item.finished
-    if finished is not None and _has_result(item, finished):
+    if finished is not None and has_result(item, finished):
         count += finished.text.rstrip("\n").count("\n") + 1
     return count
 
 
-def _has_result(item: Made, finished: CallFinished) -> bool:
+def has_result(item: Made, finished: CallFinished) -> bool:
     """Whether the text is shown: of what went wrong always, save where a refusal was told in a line."""
     if not finished.text.strip():
         return False

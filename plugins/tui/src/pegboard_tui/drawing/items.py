@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from pegboard_tui.drawing import texts
 from pegboard_tui.drawing.blocks import lines, one_line
-from pegboard_tui.drawing.calls import DIFF, HINT, RESULT, blocks_of, duration, made_rows
+from pegboard_tui.drawing.calls import DIFF, HINT, RESULT, blocks_of, duration, has_result, made_rows, told_lines
 from pegboard_tui.drawing.cells import strips
 from pegboard_tui.drawing.markdown import Growing
 from pegboard_tui.items import AnyItem, Asked, Ended, Made, Said, Shown, Thought, Told
@@ -70,13 +70,17 @@ def estimate(item: AnyItem, width: int) -> int:
             return _height(text, width)
         case Thought(text=text):
             return _height(text, width) if item.folded is False else 1
-        case Made(finished=finished, described=described):
+        case Made(finished=finished):
             if item.folded is True or finished is None:
                 return 1
-            echoed = finished.text.strip() and (finished.outcome != "ok" or (described.echo and not item.drawn))
-            result = _height(finished.text, width) if echoed else 0
+            result = _height(finished.text, width) if has_result(item, finished) else 0
             shown = sum(_block_height(block, width, item.folded is False) for block in blocks_of(item))
-            return 1 + shown + (result if item.folded is False else min(result, RESULT * 2 // 3 + 1))
+            return (
+                1
+                + len(told_lines(item))
+                + shown
+                + (result if item.folded is False else min(result, RESULT * 2 // 3 + 1))
+            )
         case Shown(blocks=blocks, title=title):
             return bool(title) + sum(_block_height(block, width, True) for block in blocks)
         case Ended(ended=ended, usage=usage):
@@ -95,7 +99,7 @@ def _asked(item: Asked, look: Look) -> list[Strip]:
     if item.folded is True:
         most = 3
     made = texts.text_rows(item.text.strip("\n"), palette.text + palette.strong, look, most=most, hint=hint, lead=bar)
-    by = "" if item.by == "person" else "waits for the end of the turn" if item.by == "queued" else f"by {item.by}"
+    by = "" if item.by == "person" else f"by {item.by}"
     return [*made, *texts.text_rows(by, palette.dim, look, lead=bar)] if by else made
 
 
