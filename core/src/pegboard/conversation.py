@@ -93,7 +93,7 @@ class Talk:
             tool=asked.tool or asked.requested,
             activity=activity_of(tool, asked.requested, arguments, params=self._board.config.ui.glyph_params),
             arguments=arguments,
-            echo=tool is not None and tool.declaration.echo,
+            echo=asked.caller == "person" or (tool is not None and tool.declaration.echo),
             commands=tool is not None and any("run" in kinds_in(node) for _, node in tool.touched),
             ignored=[str(name) for name in given if tool is not None and name not in tool.shape.names],
         )

@@ -103,7 +103,7 @@ def test_changed_words_and_backgrounds_are_styles(width: int) -> None:
 def test_code_has_its_colours_on_the_background_of_the_change() -> None:
     shown = lines(change("@@ -1 +1 @@\n-import a\n+import b\n context = 1\n"), Look(width=60, palette=COLOURED))
     colours = {(text, style.color and style.color.name) for text, style, _ in shown[2] if style}
-    assert ("import", "#66d9ef") in colours and all(s.bgcolor for _, s, _ in shown[2] if s)
+    assert ("import", "#ff4689") in colours and all(s.bgcolor for _, s, _ in shown[2] if s)
     assert not any(s and s.bgcolor for _, s, _ in shown[3])
 
 

@@ -215,7 +215,7 @@ def test_what_a_command_shows_stands_below_its_title() -> None:
         ("asked_back", None, ""),
         ("error", "no answer\nask again", "! no answer\n  ask again"),
         ("stopped", None, "! stopped: a limit was reached"),
-        ("interrupted", None, "! interrupted"),
+        ("interrupted", None, "! (cancelled)"),
     ],
 )
 def test_the_end_of_a_turn_is_told_when_it_is_not_just_done(status: Any, error: str | None, line: str) -> None:

@@ -37,7 +37,7 @@ def test_the_first_press_stops_the_call_the_second_the_turn_and_hurried_ones_no_
     for _ in range(20):
         clock.now += SOON / 20
         assert presses.press(calls=NONE, turn=True, asking=False) == "wait"
-    presses.ended()
+    presses.ended(turn=True)
     clock.now += SOON / 2
     assert presses.press(calls=NONE, turn=False, asking=False) == "wait"  # it was meant for what has just ended
     clock.now += SOON + 0.1
@@ -54,6 +54,16 @@ def test_a_call_that_will_not_stop_and_a_turn_that_will_not_end_can_be_left() ->
     assert presses.press(calls=ONE, turn=True, asking=False) == "leave"
     clock.now += LATE
     assert presses.press(calls=ONE, turn=True, asking=False) == "end"
+
+
+def test_a_press_just_after_something_ended_by_itself_does_not_leave() -> None:
+    clock = Clock()
+    presses = Presses(clock=clock)
+    presses.ended(turn=False)
+    clock.now += SOON / 2
+    assert presses.press(calls=NONE, turn=False, asking=False) == "wait"
+    clock.now += SOON + 0.1
+    assert presses.press(calls=NONE, turn=False, asking=False) == "leave"
 
 
 def test_another_call_is_stopped_anew_and_a_question_or_the_setting_ends_the_turn_at_once() -> None:

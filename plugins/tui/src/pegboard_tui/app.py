@@ -176,16 +176,17 @@ class PegboardApp(Ending):
 
     def want_closed(self, view: SessionView) -> None:
         """Close a session, after asking where that would lose something."""
+        self.run_worker(self._want_closed(view), name="closing", exit_on_error=False)
 
-        async def sure(yes: bool | None) -> None:
-            if yes:
-                await self.close_session(view)
+    async def _want_closed(self, view: SessionView) -> None:
+        def sure(yes: bool | None) -> None:
+            if yes:  # what runs may take its time to end
+                self.run_worker(self.close_session(view), name="closing", exit_on_error=False)
 
-        losses = view.losses()
-        if losses:
+        if losses := await self.losses(view):
             self.push_screen(Sure(self.palette, f"Close this session? {view.title}", losses), sure)
         else:
-            self.run_worker(self.close_session(view), name="closing", exit_on_error=False)
+            sure(True)
 
     # --- what commands want -------------------------------------------------------------------------------------------
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pegboard import port
-from pegboard.blocks import AnyBlock, Diff, Note, Table, Text
+from pegboard.blocks import AnyBlock, Diff, Note, Problem, Table, Text
 from pegboard.errors import PegboardError
 from pegboard.terminal import visible
 
@@ -16,10 +16,12 @@ from pegboard_tui.items import Made, Said, Thought
 from pegboard_tui.sending import fresh
 
 if TYPE_CHECKING:
-    from pegboard.port import Host
+    from pegboard.port import Host, Offered
 
     from pegboard_tui.session import SessionView
 
+PAGES = "tools"
+"""The command of the board's that shows a tool's page, where it is installed."""
 NOTES = """\
 A line goes to the model. One that begins with a slash and a word is a command; with a space in front, or a second slash, \
 it is not.
@@ -72,9 +74,19 @@ class Doing:
             return
         found = next((one for one in there if one.name == name.removeprefix("/")), None)
         if found is None:
-            raise BadCommand(f"there is no command /{name.removeprefix('/')}; /help lists those there are")
+            await self._help_on_tool(name, there)
+            return
         whose = "" if found.name in LOCAL else f" ({found.owner})"
         self._show([Text(text=f"{found.usage}\n{found.help}{whose}")], f"/help {found.name}")
+
+    async def _help_on_tool(self, name: str, there: Sequence[Offered]) -> None:
+        """A tool's page, which a command of the board's shows."""
+        blocks: list[AnyBlock] = []
+        if not name.startswith("/") and any(one.name == PAGES for one in there):
+            blocks = await self._view.conversation.command(PAGES, name)
+        if not blocks or all(isinstance(block, Problem) for block in blocks):
+            raise BadCommand(f"there is neither a command nor a tool {name}; /help and /tools list those there are")
+        self._show(blocks, f"/help {name}")
 
     async def _tool(self, rest: str) -> None:
         name, arguments = await asyncio.to_thread(read_call, rest, self._host.root)

@@ -118,7 +118,7 @@ class Ending(Looks):
         """Leave; where that would lose something, ask before."""
         losses = []
         for view in self.views:
-            lost = view.losses() + [f"in the background: {job}" for job in await self._jobs(view)]
+            lost = await self.losses(view)
             losses += [f"{view.title}: {one}" if len(self.views) > 1 else one for one in lost]
         if not losses:
             self.leave()
@@ -130,12 +130,13 @@ class Ending(Looks):
 
         self.push_screen(Sure(self.palette, "Leave? This ends, or is lost:", losses), sure)
 
-    async def _jobs(self, view: SessionView) -> list[str]:
+    async def losses(self, view: SessionView) -> list[str]:
+        """What closing a session would end, or lose."""
         try:
             jobs = await asyncio.to_thread(view.conversation.jobs)
         except (OSError, PegboardError):
-            return []
-        return [job.label for job in jobs if not job.over]
+            jobs = []
+        return view.losses() + [f"in the background: {job.label}" for job in jobs if not job.over]
 
     def told_to_end(self, signal: str) -> None:
         """By a signal: what runs is ended first. Told again, the app ends now."""

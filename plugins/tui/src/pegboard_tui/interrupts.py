@@ -30,7 +30,7 @@ class Presses:
         self._turn_only = turn_only
         self._clock = clock
         self._stopped: frozenset[str] = frozenset()
-        self._last = self._told = float("-inf")
+        self._last = self._told = self._over = float("-inf")
 
     def press(self, *, calls: frozenset[str], turn: bool, asking: bool) -> Meaning:
         """One press, while these calls run. turn: one of this process runs. asking: a question waits for the person.
@@ -49,11 +49,13 @@ class Presses:
                 return "end"
             return "wait" if hurried or now - self._told < SOON else "leave"
         self._stopped, self._told = frozenset(), float("-inf")
-        return "wait" if hurried else "leave"
+        return "wait" if hurried or now - self._over < SOON else "leave"
 
-    def ended(self) -> None:
-        """The turn is over: the next one was told nothing yet."""
-        self._told = float("-inf")
+    def ended(self, *, turn: bool) -> None:
+        """A call is over, or the turn: a press just now was meant for that. The next turn was told nothing yet."""
+        self._over = self._clock()
+        if turn:
+            self._told = float("-inf")
 
 
 @contextmanager

@@ -60,9 +60,7 @@ class Live(Static):
             lines += [Text(f"  {line}", self.palette.dim) for line in tail(self._tails.get(id, ""), share, commands)]
         if len(calls) > SHOWN:
             lines.append(Text(f"and {len(calls) - SHOWN} more that run", self.palette.dim))
-        for line in lines:
-            line.no_wrap, line.overflow = True, "ellipsis"
-        text = Text("\n").join(lines)
+        text = Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
         if text.plain != self._shown:
             self._shown = text.plain
             self.update(text)
@@ -72,15 +70,16 @@ class Live(Static):
         return bool(self._tails.get(id) or made.progress) or ran >= QUIET
 
     def _head(self, made: Made) -> Text:
-        """What runs, and for how long."""
-        activity = made.described.activity
+        """What runs, how far it says it is, and for how long: the name gives way to what comes after it."""
+        activity, about = made.described.activity, Text()
+        if made.progress:
+            about.append(f"  {visible(made.progress[:_WIDEST])}", self.palette.text)
+        if made.since is not None and self._now - made.since >= 1:
+            about.append(f"  {elapsed(self._now - made.since)}", self.palette.dim)
         name = visible(" ".join(filter(None, (activity.verb, activity.subject)))[:_WIDEST])
         text = Text(name, self.palette.strong)
-        if made.progress:
-            text.append(f"  {visible(made.progress[:_WIDEST])}", self.palette.text)
-        if made.since is not None and self._now - made.since >= 1:
-            text.append(f"  {elapsed(self._now - made.since)}", self.palette.dim)
-        return text
+        text.truncate(max((self.size.width or 80) - about.cell_len, 12), overflow="ellipsis")
+        return text.append_text(about)
 
 
 def tail(text: str, most: int, commands: bool = True) -> list[str]:

@@ -123,9 +123,7 @@ class Queued(Static, can_focus=True):
             lines.append(Text(f"        and {len(self.texts) - MOST} more", palette.dim))
         if self.has_focus:
             lines.append(Text("        enter takes it back, delete removes it, esc leaves", palette.dim))
-        for line in lines:
-            line.no_wrap, line.overflow = True, "ellipsis"
-        self.update(Text("\n").join(lines))
+        self.update(Text("\n", no_wrap=True, overflow="ellipsis").join(lines))
 
 
 def _line(text: str) -> str:

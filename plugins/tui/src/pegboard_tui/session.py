@@ -143,6 +143,7 @@ class SessionView(Standing):
             if event.seq is None or event.seq > old:
                 over = self._hear(event) or over
                 if isinstance(event, CallFinished) and (made := self.fold.call(event.id)):
+                    self.presses.ended(turn=False)
                     await self._drawing.soon(made)
             if not number % CHUNK:
                 await asyncio.sleep(0)
@@ -169,7 +170,7 @@ class SessionView(Standing):
             case kinds.Prompt(text=text, turn=turn) if turn == self.conversation.port.turn:
                 self.queued.heard(text)
             case kinds.TurnEnded(turn=turn) if turn in (None, self.conversation.port.turn):
-                self.presses.ended()
+                self.presses.ended(turn=True)
                 self.set_busy(False)
                 self.run_worker(self.sending.over(event), group="sending", exit_on_error=False)
                 return next((item for item in reversed(self.fold.items) if isinstance(item, Ended)), None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from pegboard.blocks import Diff, Text
+from pegboard.blocks import Activity, Diff, Text
 from pegboard.terminal import visible
 from rich.segment import Segment
 from textual.strip import Strip
@@ -30,6 +31,8 @@ RESULT, DIFF, OTHER = 12, 48, 24
 HEAD = 3
 """Rows that a call's line takes before it is folded."""
 HINT = " (Enter)"
+_SOFT_NOTE = re.compile(r"\([^\n]{1,400}\)|No [a-z ]{1,60} found\.")
+"""A result that says in one line that there was nothing: `(no matches for "x")`, `No search results found.`"""
 _SLOW = 1_000.0
 """Milliseconds from which it is told how long a call took."""
 
@@ -47,9 +50,9 @@ def made_rows(item: Made, look: Look) -> list[Strip]:
         count = _hidden(item, shown)
         told: Line = [(f"… {count:,} line{'' if count == 1 else 's'}", palette.dim)] if count else []
         between: Line = [(" ", PLAIN)] if told and mark else []
-        return strips(activity(item.described.activity, look, [*mark, *between, *told], most=HEAD)[:HEAD])
+        return strips(activity(named(item), look, [*mark, *between, *told], most=HEAD)[:HEAD])
     whole = item.folded is False
-    head = activity(item.described.activity, look, mark, most=None if whole else HEAD)
+    head = activity(named(item), look, mark, most=None if whole else HEAD)
     inner = room(look.width, 2)
     below = Look(width=inner or look.width, palette=palette, thinking=look.thinking, images=look.images)
     body: list[Strip] = []
@@ -63,6 +66,15 @@ def made_rows(item: Made, look: Look) -> list[Strip]:
             body += lines(block, below, most=None if whole else OTHER, hint="" if whole else HINT)
     body = [_moved(strip) for strip in body] if inner else body
     return [*strips(head), *body, *_result(item, look, whole)]
+
+
+def named(item: Made) -> Activity:
+    """What a call's line says; `[tool: subject]` where its tool has no sign and no verb of its own."""
+    made, tool = item.described.activity, item.described.tool
+    if made.glyph or made.verb:
+        return made
+    subject = f"[{tool}: {made.subject}]" if made.subject and made.subject != tool else f"[{tool}]"
+    return Activity(glyph="", verb="", subject=subject, details=made.details)
 
 
 def blocks_of(item: Made) -> list[AnyBlock]:
@@ -169,10 +181,14 @@ def _hidden(item: Made, blocks: list[AnyBlock]) -> int:
 
 
 def has_result(item: Made, finished: CallFinished) -> bool:
-    """Whether the text is shown: of what went wrong always, save where a refusal was told in a line."""
-    if not finished.text.strip():
+    """Whether the text is shown: of what went wrong always, save where a refusal was told in a line; else where it is worth
+    it, where it says in a line that there was nothing, and where the person unfolds it."""
+    text = finished.text.strip()
+    if not text:
         return False
-    return not refusal(finished) if finished.outcome != "ok" else item.described.echo and not item.drawn
+    if finished.outcome != "ok":
+        return not refusal(finished)
+    return not item.drawn and (item.described.echo or item.folded is False or bool(_SOFT_NOTE.fullmatch(text)))
 
 
 def _moved(strip: Strip) -> Strip:

@@ -3,7 +3,7 @@ plugins of it are not looked for, which would read every installed package for e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ from rich.color import Color, ColorParseError
 from rich.style import Style
 
 from pegboard_tui.drawing.cells import text_of
-from pegboard_tui.drawing.scanning import known, scanned
 from pegboard_tui.drawing.spelling import Line
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def _lexed(code: str, lexer: str, styles: _Styles, base: Style) -> list[Line]:
     line: Line = []
     lines = [line]
     mixed: dict[Any, Style] = {}
-    for kind, value in _parts(code, lexer):
+    for _, kind, value in _lexer(lexer).get_tokens_unprocessed(code):
         style = mixed.get(kind)
         if style is None:
             own = styles[kind]
@@ -122,23 +121,6 @@ def _lexed(code: str, lexer: str, styles: _Styles, base: Style) -> list[Line]:
             line = [(other, style)] if other else []
             lines.append(line)
     return lines
-
-
-def _parts(code: str, lexer: str) -> Iterator[tuple[Any, str]]:
-    """The code in parts, each with its token type."""
-    if known(lexer):
-        for value, kind in scanned(code, lexer):
-            yield _token(kind), value
-    else:
-        for _, token, value in _lexer(lexer).get_tokens_unprocessed(code):
-            yield token, value
-
-
-@lru_cache(64)
-def _token(kind: str) -> Any:
-    from pygments.token import string_to_tokentype  # type: ignore[import-untyped]
-
-    return string_to_tokentype(kind)
 
 
 @lru_cache(64)

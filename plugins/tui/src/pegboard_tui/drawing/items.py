@@ -131,13 +131,14 @@ def _ended(item: Ended, look: Look) -> list[Strip]:
     problem = {
         "error": ended.error or "the turn failed",
         "stopped": f"stopped: {ended.error or 'a limit was reached'}",
-        "interrupted": ended.error or "interrupted",
+        "interrupted": ended.error or "(cancelled)",
     }.get(ended.status, "")
     style = palette.warning if ended.status == "interrupted" and not ended.error else palette.problem
     found = _marked("!", problem, style, look) if problem else []
     if item.usage is not None:
         took = [duration(item.seconds)] if item.seconds is not None else []
-        found += strips(one_line(" · ".join([*took, usage_text(item.usage)]), palette.dim, look))
+        used = [usage_text(item.usage)] if item.usage.input or item.usage.output else []
+        found += strips(one_line(" · ".join([*took, *used]), palette.dim, look)) if took or used else []
     return found
 
 
