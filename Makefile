@@ -19,7 +19,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14 p
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup plugin demo demo-tui test check lint types imports sizes format docs bench record dist pins clean distclean
+.PHONY: help setup plugin demo demo-tui test check lint types imports sizes format docs bench record pictures dist pins clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +87,11 @@ docs: $(STAMP)  ## write the references of settings and sets; check the pages: l
 
 record: $(STAMP)  ## write into the pages what the commands on them print now
 	@$(BIN)/python scripts/doc_blocks.py --record $(ARGS)
+
+# Drawn by a library that nothing else here needs, with the font of whoever draws.
+pictures: $(STAMP)  ## the app's screens as PNG, into docs/images; look at them
+	@$(UV) pip install --quiet --python .venv resvg-py
+	@$(BIN)/python scripts/tui_pictures.py
 
 bench: $(STAMP)  ## the rows of the performance targets, as ratios; ARGS="--only help --json out.json"
 	@$(BIN)/python bench/run.py $(ARGS)

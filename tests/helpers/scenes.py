@@ -3,7 +3,7 @@ the pages (`make pictures`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from pegboard.events import (
 )
 from pegboard.port import Cost
 from pegboard_tui.app import PegboardApp
+from pegboard_tui.hints import Hints
 from scripted import ScriptedConversation, ScriptedHost, call_asked, call_finished, call_started
 
 DIFF = Diff(
@@ -216,28 +217,28 @@ def host(root: Path, ui: UISettings) -> tuple[ScriptedHost, ScriptedConversation
 
 @dataclass(frozen=True, kw_only=True)
 class Shot:
-    """A scene, how it looks and how large the screen is."""
+    """A theme, and how large the screen is."""
 
-    scene: str
     theme: str = "dark"
     size: tuple[int, int] = (110, 34)
 
-    @property
-    def name(self) -> str:
-        return f"{self.scene}-{self.theme}-{self.size[0]}x{self.size[1]}"
 
-
-async def picture(shot: Shot, folder: Path) -> str:
-    """A scene as SVG. Nothing in it depends on the clock or the machine."""
-    made, talk = host(folder, UISettings(theme=shot.theme))
+async def pictures(scene: str, shots: Sequence[Shot], folder: Path) -> list[str]:
+    """A scene as SVG, a picture a shot. Nothing in it depends on the clock or the machine."""
+    made, talk = host(folder, UISettings(theme=shots[0].theme))
     app = PegboardApp(made, talk)
-    async with app.run_test(size=shot.size) as pilot:
-        app.view.fold.clock = lambda: 0.0
+    found = []
+    async with app.run_test(size=shots[0].size) as pilot:
+        app.view.fold._clock = lambda: 0.0
+        app.query_one(Hints).clock = lambda: 0.0
         talk.port.turn = 1
-        for event in SCENES[shot.scene]():
+        for event in [*SCENES[scene](), *([PANEL] if scene == "work" else [])]:
             talk.port.emit(event)
-        if shot.scene == "work":
-            talk.port.emit(PANEL)
-        for _ in range(4):
+        await pilot.pause(0.2)
+        for shot in shots:
+            app.theme = shot.theme
+            await pilot.resize_terminal(*shot.size)
             await pilot.pause(0.1)
-        return app.export_screenshot(title="pegboard")
+            await pilot.pause(0.1)
+            found.append(app.export_screenshot(title="pegboard"))
+    return found

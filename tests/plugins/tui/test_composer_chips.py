@@ -98,7 +98,7 @@ def test_an_empty_input_says_as_much_as_there_is_room_for() -> None:
         return hint(width, searching=searching, busy=busy, send="enter", steer=steer)
 
     assert said(100).endswith("! to run one") and said(10) == "Ask"
-    assert said(100, busy=True) == "Enter lets it wait for its turn, ctrl+t says it to the one that runs"
+    assert said(100, busy=True) == "Enter queues it, ctrl+t tells it to the running turn"
     assert said(40, busy=True) == "Enter queues, ctrl+t steers" and said(12, busy=True) == "Enter queues"
-    assert said(100, busy=True, steer="") == "Enter lets it wait for its turn"
+    assert said(100, busy=True, steer="") == "Enter queues it until the turn ends"
     assert said(100, searching=True, busy=True).startswith("words of a prompt")

@@ -353,7 +353,7 @@ async def test_while_a_turn_runs_enter_queues_and_another_key_steers(tmp_path: P
         await at.press("a", "ctrl+t")
         assert at.app.sent == [("a", False)]  # there is no turn to steer
         at.composer.busy = True
-        assert at.area.placeholder == "Enter lets it wait for its turn, ctrl+t says it to the one that runs"
+        assert at.area.placeholder == "Enter queues it, ctrl+t tells it to the running turn"
         await at.press("b", "enter", "c", "alt+s", "d", "ctrl+t")
         assert at.app.sent[1:] == [("b", False), ("c", True), ("d", True)]
         await at.press("up")

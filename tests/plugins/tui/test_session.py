@@ -83,7 +83,9 @@ async def test_what_running_commands_print_streams_above_the_input_until_they_en
         one.port.emit(call_asked("c2", "Run pytest -q"), call_started("c2"))
         one.port.emit(CallOutput(turn=1, id="c2", stream="stdout", text="".join(f"line {n}\n" for n in range(50))))
         await pilot.pause(0.1)
-        lines = [re.sub(r"  \d+s$", "", line.split("│")[0].strip()) for line in seen(app).split("\n")]  # on a slow machine
+        lines = [
+            re.sub(r"  \d+s$", "", line.split("│")[0].strip()) for line in seen(app).split("\n")
+        ]  # on a slow machine
         assert lines.index("Run make -j8", 8) < lines.index("cc -c a.c") < lines.index("Run pytest -q", 8)
         assert [line for line in lines if line.startswith("line ")] == [f"line {n}" for n in range(45, 50)]
         one.port.emit(call_finished("c2"))
@@ -110,7 +112,7 @@ async def test_prompts_wait_for_the_turn_and_are_sent_in_order_or_taken_back(tmp
             "queued  three",
             "queued  four",
         ]
-        view.post_message(Composer.Recall())
+        await pilot.press("up")
         await pilot.pause()
         assert (view.queued.texts, view.composer.text) == (["two", "three"], "four")
         view.composer.write("")

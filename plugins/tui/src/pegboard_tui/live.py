@@ -6,33 +6,34 @@ from collections.abc import Mapping
 
 from pegboard.terminal import command_output, spelled, visible
 from rich.text import Text
-from textual.widgets import Static
 
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.items import Made
+from pegboard_tui.painted import Painted
 from pegboard_tui.status import elapsed
 
 LINES = 10
 """Lines of output in the panel, of all calls together; never more than a third of the height."""
 SHOWN = 4
 """Calls in the panel; of more, how many they are."""
+LEAST = 8
+"""Lines of a screen below which the panel is not shown."""
 QUIET = 1.0
 """Seconds after which a call is shown that has not printed anything."""
 _WIDEST = 1000
 
 
-class Live(Static):
+class Live(Painted):
     """Hidden while nothing runs that prints, or takes long."""
 
     DEFAULT_CSS = "Live { height: auto; max-height: 15; display: none; border-top: solid $secondary; padding: 0 1; }"
 
     def __init__(self, palette: Palette, *, id: str | None = None) -> None:
-        super().__init__(id=id, markup=False)
-        self.palette = palette
+        super().__init__(palette, id=id)
         self._calls: Mapping[str, Made] = {}
         self._tails: Mapping[str, str] = {}
         self._now = 0.0
-        self._shown = ""
+        self._shown = Text()
 
     def on_mount(self) -> None:
         self._ticking = self.set_interval(1.0, self._tick, pause=not self._calls)
@@ -42,27 +43,30 @@ class Live(Static):
         self._calls, self._tails, self._now = dict(running), dict(tails), now
         if self.is_mounted:
             (self._ticking.resume if running else self._ticking.pause)()
-        self._draw()
+        self.redraw()
 
     def _tick(self) -> None:
         self._now += 1.0
-        self._draw()
+        self.redraw()
 
-    def _draw(self) -> None:
+    def redraw(self) -> None:
+        """Show what runs now, where that has changed."""
         calls = [(id, made) for id, made in self._calls.items() if self._tells(id, made)]
-        self.display = bool(calls)
-        room = min(LINES, self.app.size.height // 3)  # the input and the transcript have their part of little height
-        share = max(room // max(min(len(calls), SHOWN), 1), 2)
+        height = self.app.size.height
+        self.display = bool(calls) and height >= LEAST
+        room = min(LINES, height // 4)  # the input and the transcript have their part of little height
+        shown = min(SHOWN, max(height // 6, 1))
+        share = max(room // max(min(len(calls), shown), 1), 2)
         lines: list[Text] = []
-        for id, made in calls[:SHOWN]:
+        for id, made in calls[:shown]:
             lines.append(self._head(made))
             commands = made.described.commands
             lines += [Text(f"  {line}", self.palette.dim) for line in tail(self._tails.get(id, ""), share, commands)]
-        if len(calls) > SHOWN:
-            lines.append(Text(f"and {len(calls) - SHOWN} more that run", self.palette.dim))
-        text = Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
-        if text.plain != self._shown:
-            self._shown = text.plain
+        if len(calls) > shown:
+            lines.append(Text(f"and {len(calls) - shown} more that run", self.palette.dim))
+        text = Text("\n").join(lines)
+        if text != self._shown:
+            self._shown = text
             self.update(text)
 
     def _tells(self, id: str, made: Made) -> bool:

@@ -33,7 +33,7 @@ class Picker(ModalScreen[str | None]):
     Picker { align: center middle; }
     Picker > Vertical { width: 100%; max-width: 110; height: 100%; max-height: 30; border: round $accent; }
     Picker Input { height: 1; border: none; padding: 0 1; }
-    Picker OptionList { height: 1fr; border: none; }
+    Picker OptionList { height: 1fr; border: none; text-wrap: nowrap; text-overflow: ellipsis; }
     Picker #told { height: auto; max-height: 4; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

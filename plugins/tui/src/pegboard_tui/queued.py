@@ -8,15 +8,17 @@ from pegboard.terminal import visible
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Static
 
 from pegboard_tui.drawing.look import Palette
+from pegboard_tui.painted import Painted
 
 MOST = 5
 """Prompts that are shown; of more, how many they are."""
+LEAST = 8
+"""Lines of a screen below which they are shown only while one of them is chosen."""
 
 
-class Queued(Static, can_focus=True):
+class Queued(Painted, can_focus=True):
     """Texts above the input, oldest first. Hidden while there is none.
 
     texts: prompts that wait. steered: what was said to the turn that runs, and no request of it held yet."""
@@ -32,6 +34,13 @@ class Queued(Static, can_focus=True):
         Binding("escape", "leave", "back to the input", id="queue.leave", show=False),
     ]
 
+    class Changed(Message):
+        """Other prompts wait than before."""
+
+        def __init__(self, waiting: int) -> None:
+            super().__init__()
+            self.waiting = waiting
+
     class TakenBack(Message):
         """This prompt goes back into the input; empty: the person does."""
 
@@ -40,11 +49,10 @@ class Queued(Static, can_focus=True):
             self.text = text
 
     def __init__(self, palette: Palette, *, id: str | None = None) -> None:
-        super().__init__(id=id, markup=False)
-        self.palette = palette
+        super().__init__(palette, id=id)
         self.texts: list[str] = []
         self.steered: list[str] = []
-        self._at = 0
+        self._at = self._told = 0
 
     def add(self, text: str) -> None:
         """A prompt that waits."""
@@ -112,18 +120,23 @@ class Queued(Static, can_focus=True):
         """Show what waits now."""
         self._at = min(self._at, max(len(self.texts) - 1, 0))
         self.display = bool(self.texts or self.steered)
-        palette, lines = self.palette, list[Text]()
-        for text in self.steered:
+        if len(self.texts) != self._told:
+            self._told = len(self.texts)
+            self.post_message(self.Changed(self._told))
+        palette, lines, height = self.palette, list[Text](), self.app.size.height
+        most = MOST if height >= 24 or self.has_focus else max(height // 6 - 1, 1)
+        self.display = self.display and (height >= LEAST or self.has_focus)
+        for text in self.steered[-most:]:
             lines.append(Text("told    ", palette.dim).append(_line(text), palette.text))
-        first = max(min(self._at - MOST + 1, len(self.texts) - MOST), 0) if self.has_focus else 0
-        for number, text in enumerate(self.texts[first : first + MOST], first):
+        first = max(min(self._at - most + 1, len(self.texts) - most), 0) if self.has_focus else 0
+        for number, text in enumerate(self.texts[first : first + most], first):
             chosen = self.has_focus and number == self._at
             lines.append(Text("queued  ", palette.dim).append(_line(text), palette.focus if chosen else palette.text))
-        if len(self.texts) > MOST:
-            lines.append(Text(f"        and {len(self.texts) - MOST} more", palette.dim))
+        if len(self.texts) > most:
+            lines.append(Text(f"        and {len(self.texts) - most} more", palette.dim))
         if self.has_focus:
             lines.append(Text("        enter takes it back, delete removes it, esc leaves", palette.dim))
-        self.update(Text("\n", no_wrap=True, overflow="ellipsis").join(lines))
+        self.update(Text("\n").join(lines))
 
 
 def _line(text: str) -> str:

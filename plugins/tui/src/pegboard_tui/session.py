@@ -83,11 +83,11 @@ class SessionView(Standing):
         held = self.seat.held  # asked for each thing anew: another model may have taken the seat
         fold = Fold(lambda *call: held.describe(*call), conversation.last, awaits=lambda id: held.awaits(id))
         super().__init__(held, fold, id=id)
+        self.host = host
         self.thinking = host.ui.show_thinking
         self.presses = Presses(turn_only=host.ui.ctrl_c == "turn")
         self.sending = Sending(self)
         self.doing = Doing(self, host)
-        self.host = host
         self._palette = palette
         self._asked: frozenset[str] = frozenset()
         self._drawing = Drawing(lambda *call: held.draw(*call), self.show)
@@ -100,9 +100,12 @@ class SessionView(Standing):
         yield Composer(self.host, self.conversation)
 
     def on_mount(self) -> None:
-        self.transcript, self.live = self.query_one(Transcript), self.query_one(Live)
-        self.queued, self.asking = self.query_one(Queued), self.query_one(Asking)
-        self.composer = self.query_one(Composer)
+        self.transcript, self.live, self.queued = (
+            self.query_one(Transcript),
+            self.query_one(Live),
+            self.query_one(Queued),
+        )
+        self.asking, self.composer = self.query_one(Asking), self.query_one(Composer)
         self.composer.commands = partial(offered, self.host)
         self.composer.words = lambda name, rest: completions(name, rest, self.host)
         self.follow()
@@ -148,15 +151,13 @@ class SessionView(Standing):
             if not number % CHUNK:
                 await asyncio.sleep(0)
         if old:
-            for item in self.fold.items:
-                if isinstance(item, Thought) and self.thinking:
-                    item.folded = False
+            for item in filter(lambda item: self.thinking and isinstance(item, Thought), self.fold.items):
+                item.folded = False
             for note in self.conversation.header[1:]:  # of this start, below what was said before it
                 self.fold.tell(note)
             self._isolated(lambda: self.transcript.show(self.fold.items))
             self._drawing.later(self.fold.calls)
         self.show([] if old else changed.values())
-        self.composer.queued = len(self.queued.texts)
         questions = frozenset(self.fold.questions)
         asks, self._asked = bool(questions - self._asked), questions
         self.news = bool(self.news or over or asks) and not self.display
@@ -236,6 +237,10 @@ class SessionView(Standing):
         """The last queued prompt goes back into the input."""
         if (text := self.queued.recall()) is not None:
             self.composer.write(text)
+
+    def on_queued_changed(self, message: Queued.Changed) -> None:
+        self.composer.queued = message.waiting
+        self.post_message(self.Changed(self))
 
     def on_queued_taken_back(self, message: Queued.TakenBack) -> None:
         if message.text:

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from pegboard_tui.composer import Composer
 from pegboard_tui.fold import Fold
-from pegboard_tui.items import Asked
+from pegboard_tui.items import Asked, Made
 from pegboard_tui.queued import Queued
 
 Mark = Literal["asks", "runs", "news", ""]
@@ -35,8 +35,10 @@ class Standing(Widget):
 
     @property
     def title(self) -> str:
-        """Its first request, in a line."""
-        first = next((item.text for item in self.fold.items if isinstance(item, Asked)), "")
+        """Its first request, or the first call where there is none, in a line."""
+        items = self.fold.items
+        first = next((item.text for item in items if isinstance(item, Asked)), "")
+        first = first or next((item.asked.summary for item in items if isinstance(item, Made)), "")
         return visible(first.strip().split("\n", 1)[0][:80]) or "new session"
 
     @property

@@ -21,7 +21,10 @@ class Sure(ModalScreen[bool]):
 
     DEFAULT_CSS = """
     Sure { align: center middle; }
-    Sure > Vertical { width: auto; max-width: 100%; height: auto; max-height: 100%; border: round $warning; padding: 0 1; }
+    Sure > Vertical {
+        width: auto; min-width: 20; max-width: 100%; height: auto; max-height: 100%;
+        border: round $warning; padding: 0 1;
+    }
     Sure Static { width: auto; max-width: 100%; height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,6 +43,6 @@ class Sure(ModalScreen[bool]):
         text = Text(visible(self._question), palette.strong)
         for loss in self._losses:
             text.append(f"\n  {visible(loss)}", palette.text)
-        text.append("\ny yes · n no", palette.dim)
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = "y yes · n no"
             yield Static(text, markup=False)

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from pegboard_tui.drawing.look import Palette
@@ -25,8 +25,7 @@ class Switcher(ModalScreen[str | None]):
     DEFAULT_CSS = """
     Switcher { align: center middle; }
     Switcher > Vertical { width: 100%; max-width: 90; height: auto; max-height: 100%; border: round $accent; }
-    Switcher OptionList { height: auto; max-height: 15; border: none; }
-    Switcher Static { height: auto; padding: 0 1; }
+    Switcher OptionList { height: auto; max-height: 15; border: none; text-wrap: nowrap; text-overflow: ellipsis; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "close", id="switcher.close"),
@@ -43,8 +42,8 @@ class Switcher(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Open sessions"
+            box.border_subtitle = "enter goes there · n new · d closes · esc back"
             yield OptionList(*(Option(self._row(n, one)) for n, one in enumerate(self._sessions, 1)))
-            yield Static(Text("enter goes there · n new · d closes · esc back", self._palette.dim), markup=False)
 
     def on_mount(self) -> None:
         shown = self.query_one(OptionList)

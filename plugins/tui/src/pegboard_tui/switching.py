@@ -8,9 +8,9 @@ from typing import NamedTuple
 from rich.text import Text
 from textual import events
 from textual.message import Message
-from textual.widgets import Static
 
 from pegboard_tui.drawing.look import Palette
+from pegboard_tui.painted import Painted
 
 SIGNS = {"asks": "?", "runs": "~", "news": "*", "": " "}
 """How a session stands: a question waits; something runs; something was said that nobody has seen."""
@@ -27,7 +27,7 @@ class Open(NamedTuple):
     here: bool
 
 
-class OpenSessions(Static):
+class OpenSessions(Painted):
     """A line with the open sessions, above them. Hidden while there is but one."""
 
     DEFAULT_CSS = "OpenSessions { height: 1; display: none; padding: 0 1; }"
@@ -40,14 +40,18 @@ class OpenSessions(Static):
             self.key = key
 
     def __init__(self, palette: Palette, *, id: str | None = None) -> None:
-        super().__init__(id=id, markup=False)
-        self.palette = palette
+        super().__init__(palette, id=id)
         self._sessions: Sequence[Open] = ()
         self._ends: list[int] = []
 
     def show(self, sessions: Sequence[Open]) -> None:
         """Show these sessions and no others."""
         self._sessions = sessions
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Show the line anew."""
+        sessions = self._sessions
         self.display = len(sessions) > 1
         room = max((self.size.width or 80) // max(len(sessions), 1) - 6, 4)
         text = Text(no_wrap=True, overflow="ellipsis")
@@ -62,7 +66,7 @@ class OpenSessions(Static):
         self.update(text)
 
     def on_resize(self) -> None:
-        self.show(self._sessions)
+        self.redraw()
 
     def on_click(self, event: events.Click) -> None:
         for one, end in zip(self._sessions, self._ends, strict=False):

@@ -14,9 +14,9 @@ def hint(width: int, *, searching: bool, busy: bool, send: str, steer: str) -> s
 
 def _busy(send: str, steer: str) -> tuple[str, ...]:
     if not steer:
-        return f"{send} lets it wait for its turn", f"{send} queues"
+        return f"{send} queues it until the turn ends", f"{send} queues"
     return (
-        f"{send} lets it wait for its turn, {steer} says it to the one that runs",
+        f"{send} queues it, {steer} tells it to the running turn",
         f"{send} queues, {steer} steers",
         f"{send} queues",
     )
