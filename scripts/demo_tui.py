@@ -37,14 +37,14 @@ def unattended(environ: dict[str, str]) -> int:
         child.expect_exact("offline")
         child.send(f"{REQUEST}\r")
         child.expect_exact(ANSWER)
-        child.sendcontrol("c")
+        child.sendcontrol("q")
         child.expect(pexpect.EOF)
     except (pexpect.TIMEOUT, pexpect.EOF):
         print(f"Stopped: what was waited for did not come within {LIMIT} s.", file=sys.stderr)
         return 1
     finally:
         child.close(force=True)
-    print("It answered, and was left with Ctrl-C.")
+    print("It answered, and was left with Ctrl-Q.")
     return 1 if child.exitstatus is None else int(child.exitstatus)
 
 

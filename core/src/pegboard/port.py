@@ -118,7 +118,8 @@ class Port(Protocol):
 class Described(msgspec.Struct, frozen=True, kw_only=True):
     """A call as a person is shown it. `arguments`: as its tool reads them, where it can.
 
-    echo: its result is worth showing below its line: its tool says so, or a person made the call. commands: it runs commands, so what it prints is a terminal's output.
+    echo: its result is worth showing below its line: its tool says so, or a person made the call. commands: it runs
+    commands, so what it prints is a terminal's output.
     ignored: names of arguments that no parameter takes."""
 
     tool: str
