@@ -545,3 +545,19 @@ def test_a_turn_ends_when_what_became_of_a_call_cannot_be_written_down(pegboard_
     with pytest.raises(SessionError, match=r"what became of put .* could not be written"):
         board.prompt()
     assert len(board.model.requests) == 1, "the model is not told that nothing came of it"
+
+
+def test_what_a_turn_was_told_and_did_not_read_is_said_to_no_other(pegboard_board: Any) -> None:
+    board = pegboard_board(steps=[[60.0], "the next"])
+
+    async def turns() -> None:
+        await board.agent.send(port.Prompt(text="one"))
+        await asyncio.sleep(0.05)
+        await board.agent.send(port.Steer(text="never mind"))
+        await board.agent.send(port.Interrupt())
+        assert (await board.agent.wait()).status == "interrupted"
+        await board.agent.send(port.Prompt(text="two"))
+        assert (await board.agent.wait()).text == "the next"
+
+    board.run(turns())
+    assert not any("never mind" in m.text for m in board.model.requests[-1].messages)

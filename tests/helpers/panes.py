@@ -85,7 +85,7 @@ class Pane:
             if true(screen):
                 return screen
             assert time.monotonic() < until, f"waited for {what!r}; the screen:\n{screen}"
-            time.sleep(0.05)
+            time.sleep(0.1)  # each look starts a tmux
 
     def code(self, timeout: float = 20.0) -> int:
         """The exit code of the program, when it has ended."""

@@ -63,10 +63,10 @@ class Playing:
         """Wait until something is on the screen, or holds of it; returns the screen."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
-        while not (true in self.screen if isinstance(true, str) else true(self.screen)):
-            assert loop.time() < until, f"waited for {true!r}; the screen:\n{self.screen}"
+        while not (true in (screen := self.screen) if isinstance(true, str) else true(screen := self.screen)):
+            assert loop.time() < until, f"waited for {true!r}; the screen:\n{screen}"
             await self.pilot.pause(0.02)
-        return self.screen
+        return screen
 
 
 @asynccontextmanager

@@ -80,6 +80,9 @@ class ScriptedConversation:
         self.job_list: list[port.Job] = []
         self.elsewhere: set[str] = set()
 
+    def plain(self, model: str) -> bool:
+        return model == "offline"
+
     def awaits(self, id: str) -> bool:
         return id not in self.elsewhere
 

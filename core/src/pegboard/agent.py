@@ -139,6 +139,11 @@ class Agent:
         self._loop.mode = entered.mode.name if entered.mode else None
 
     @property
+    def plain(self) -> bool:
+        """Whether what the model says is plain text, and no Markdown."""
+        return bool(getattr(self._provider, "plain", False))
+
+    @property
     def context(self) -> int | None:
         """Tokens that the model reads at most; None where its provider does not say."""
         return self._loop.fitting.context
@@ -243,7 +248,9 @@ class Agent:
             self.session.emit(ended)
 
     def _told_of_turn(self, task: asyncio.Task[TurnEnded]) -> None:
-        """A turn that ended before it began, or whose end could not be written down: viewers must not wait for it."""
+        """A turn that ended before it began, or whose end could not be written down: viewers must not wait for it. What it
+        was told and did not read is said to no other."""
+        self._loop.steered.clear()
         if task.cancelled():
             self.session.emit(TurnEnded(status="interrupted", text="", usage={}))
         elif (problem := task.exception()) is not None:

@@ -65,6 +65,10 @@ class Talk:
         """The last event before it was opened."""
         return self._last
 
+    def plain(self, model: str) -> bool:
+        """Whether what that model says is no Markdown."""
+        return model == self._agent.model and self._agent.plain
+
     def awaits(self, id: str) -> bool:
         """Whether a question waits here."""
         return self._agent.awaits(id)

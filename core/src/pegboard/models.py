@@ -190,7 +190,7 @@ class Provider(Protocol):
     """A source of replies.
 
     `banner`: one line for the header that says what answers. `cautious`: policy asks before any of its calls that is
-    not read_only, and no remembered answer stands for it."""
+    not read_only, and no remembered answer stands for it. It may also have `plain = True`: its text is no Markdown."""
 
     banner: str
     cautious: bool

@@ -50,7 +50,8 @@ class Answer(Operation, frozen=True, kw_only=True):
 
 
 class Steer(Operation, frozen=True, kw_only=True):
-    """Say something to the running turn; the model reads it before its next step."""
+    """Say something to the running turn; the model reads it before its next step. A `prompt` of the turn says that it did;
+    what a turn has not read at its end is dropped."""
 
     text: str
 
@@ -200,6 +201,9 @@ class Conversation(Protocol):
     @property
     def last(self) -> int:
         """The number of the last event that was in its log when it was opened; 0: it was new. What follows happens now."""
+
+    def plain(self, model: str) -> bool:
+        """Whether what that model says is plain text; of one that does not answer here now it is not known: False."""
 
     def awaits(self, id: str) -> bool:
         """Whether the question with this id waits for an answer, and here: one of another process does not."""

@@ -19,6 +19,7 @@ from pegboard_tui.drawing.look import Palette
 from pegboard_tui.items import Made
 from scripted import call_asked
 from textual.app import App, ComposeResult
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 from textual.widgets import Input, TextArea
@@ -193,9 +194,15 @@ async def test_always_shows_what_it_would_keep_and_keeps_it_for_as_long_as_is_ch
         app.now += 1
         assert "project" not in app.text.rsplit("\n", 1)[1]
         await pilot.press("u", "p", "s")
+        assert len(app.answers) == 1  # neither stands for this one, and the s came with them
+        app.now += 1
+        await pilot.press("s")
         app.now += 1
         assert "always" not in app.text  # nothing is offered for the third
         await pilot.press("a", "s", "y")
+        app.now += 1
+        assert len(app.answers) == 2
+        await pilot.press("y")
         kept = [(one.id, one.granted, one.remember, one.pattern) for one in app.answers]
         assert kept == [("a1", True, "project", None), ("a2", True, "session", None), ("a3", True, None, None)]
 
@@ -307,7 +314,8 @@ async def test_some_of_several_are_allowed_and_the_rest_stand_or_are_refused() -
     async with holder(*several) as (app, pilot):
         assert app.waits == [4] and "1 of 4" in app.text
         await pilot.press("A")
-        assert not app.answers  # nothing is chosen
+        assert not app.answers and app.asking.has_focus  # nothing is chosen
+        app.now += 1
         await pilot.press("space", "down", "down", "space")
         assert "  [x] $ Run subject of c1\n  [ ] $ Run subject of c2\n> [x] $ Run subject of c3" in app.text
         put(app, several)
@@ -371,7 +379,10 @@ async def test_a_question_is_answered_by_number_by_the_cursor_in_ones_own_words_
 async def test_no_words_are_taken_where_only_options_will_do_and_a_question_without_any_takes_words() -> None:
     async with holder(question(free=False), question(2, options=[], details=[])) as (app, pilot):
         assert "of your own" not in app.text
-        await pilot.press("b", "9", "down", "down", "enter")
+        await pilot.press("b", "9", "1")
+        assert not app.answers and app.input.text == "b91"
+        app.asking.take()
+        await pilot.press("down", "down", "enter")
         app.now += 1
         await pilot.press("4", "2", "escape", "enter", "enter")
         assert [(one.id, one.text) for one in app.answers] == [("q1", "green"), ("q2", "42")]
@@ -385,7 +396,11 @@ async def test_keys_are_bound_otherwise_and_told_of_as_they_are_bound() -> None:
         app.set_keymap({"approval.yes": "j", "approval.no": "f7"})
         await pilot.pause()
         assert "j allow once" in app.text and "f7 no" in app.text
-        await pilot.press("y", "n", "r", *"just", "escape")
+        app.asking.take()
+        await pilot.press("y", "n", "r")
+        assert app.asking.has_focus  # neither is a key now, and the third came with them
+        app.now += 1
+        await pilot.press("r", *"just", "escape")
         assert not app.answers and app.query_one("#line", Input).value == "just"  # a letter in a field is a letter
         await pilot.press("j")
         app.now += 1
@@ -409,3 +424,59 @@ async def test_every_key_has_an_id_and_words() -> None:
     assert all(binding.id and binding.description for binding in bindings)
     keys = [key for binding in bindings for key in binding.key.split(",")]
     assert len(set(keys)) == len(keys)  # one that is bound otherwise would take another with it
+
+
+# --- keys in their order ---------------------------------------------------------------------------------------------------
+
+
+def burst(app: Holder, *keys: str) -> None:
+    """Keys that come faster than the app gets to them."""
+    for key in keys:
+        app.post_message(Key(key, key if len(key) == 1 else None))
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    for _ in range(10):
+        await pilot.pause()
+
+
+@pytest.mark.parametrize("word", ["why", "/copy"])
+async def test_a_word_that_is_typed_at_a_question_goes_to_the_input_and_allows_nothing_with_its_y(word: str) -> None:
+    async with holder(ask(1)) as (app, pilot):
+        for character in word:
+            await pilot.press("slash" if character == "/" else character)
+            app.now += 0.1
+        assert not app.answers and app.input.text == word and app.input.has_focus
+        app.asking.take()
+        await pilot.press("t", "r", "y")  # the person went there: no letter is taken away, and none answers
+        assert not app.answers and app.input.text == word
+        app.now += 1
+        await pilot.press("y")
+        assert app.answers == [answer("a1", True)]
+
+
+async def test_a_reason_is_what_was_typed_in_its_order_and_all_of_a_paste() -> None:
+    async with holder(ask(1), ask(2)) as (app, pilot):
+        await pilot.press("r")
+        burst(app, "a", "b", "backspace", "c", "left", "d", "end")
+        await settled(pilot)
+        app.query_one("#line", Input).post_message(Paste("1\nof two\r\nlines\n"))
+        await pilot.pause()
+        burst(app, "enter", "x")
+        await settled(pilot)
+        assert app.answers == [answer("a1", reason="adc1 of two lines")]
+
+
+async def test_arguments_that_did_not_fit_are_not_called_edited_where_the_old_ones_are_asked_about_again() -> None:
+    async with holder(ask(1)) as (app, pilot):
+        await pilot.press("e")
+        app.query_one("#arguments", TextArea).load_text('{"nonsense": 1}')
+        await pilot.press("ctrl+s")
+        assert app.answers == [answer("a1", True, arguments={"nonsense": 1})]
+        again = ask(1)
+        put(
+            app,
+            [ApprovalAsked(turn=1, lane="root", id="a9", call="c1", rule="r", layer="user", arguments=again.arguments)],
+        )
+        await pilot.pause()
+        assert "as edited" not in app.text and "edited by you" not in app.text

@@ -18,7 +18,7 @@ from pegboard_tui.composer.choices import Choices
 from scripted import ScriptedConversation, ScriptedHost
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 from textual.widgets import Button
 
@@ -84,6 +84,11 @@ class Desk:
                 self.area.insert(key[:-1])
                 key = key[-1]
             await self.pilot.press(key)
+
+    def burst(self, *keys: str) -> None:
+        """Keys that come faster than the app gets to them."""
+        for key in keys:
+            self.app.post_message(Key(key, key if len(key) == 1 else None))
 
     async def paste(self, text: str) -> None:
         self.area.post_message(Paste(text))
@@ -365,7 +370,7 @@ async def test_while_a_turn_runs_enter_queues_and_another_key_steers(tmp_path: P
         at.app.set_keymap({"input.steer": "f9"})
         at.composer.busy = False
         at.composer.busy = True
-        assert "f9 says it" in str(at.area.placeholder)
+        assert "f9 tells it" in str(at.area.placeholder)
 
 
 def script(folder: Path, body: str) -> str:
@@ -456,3 +461,14 @@ async def test_another_conversation_can_take_its_place(tmp_path: Path) -> None:
         await at.press("/sets ")
         await asyncio.sleep(0.06)
         assert await at.offered() == ["gamma"]
+
+
+async def test_keys_are_done_in_the_order_they_came_however_fast(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        await at.press("!touch foo")
+        at.burst("enter", "b", "a", "r")
+        await at.until(lambda: at.area.text == "bar")
+        assert at.app.sent == [("!touch foo", False)]  # and not foobar
+        at.burst("backspace", "backspace", "o", "home", "x", "end", "ctrl+j", "y")
+        await at.until(lambda: "y" in at.area.text)
+        assert at.area.text == "xbo\ny"

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from pegboard import events as kinds
 from pegboard.blocks import Diff, Note
 from pegboard.events import EPHEMERAL, AnyEvent
+from pegboard_tui.drawing.items import rows
+from pegboard_tui.drawing.look import Look
 from pegboard_tui.fold import Fold
 from pegboard_tui.items import AnyItem, Asked, Ended, Made, Said, Thought, Told
 from scripted import ScriptedConversation, call_asked, call_finished, call_started
@@ -206,3 +208,15 @@ def test_panels_come_change_and_go() -> None:
     fold.take(kinds.PanelChanged(id="x.todo", title="Todo", blocks=[]))
     assert fold.panels == {}
     assert fold.take(kinds.PanelChanged(id="x.none", title="", blocks=[])) == []
+
+
+def test_what_a_plain_model_says_is_no_markdown() -> None:
+    fold = Fold(DESCRIBE, plain=lambda model: model == "router")
+    for turn, model in enumerate(["router", "other"], 1):
+        started = kinds.TurnStarted(turn=turn, session="s", model=model, sets=[], not_loaded=[], offered=0)
+        for event in (started, kinds.Message(turn=turn, text="1: __init__\n2: # no heading")):
+            fold.take(event)
+    first, second = (item for item in fold.items if isinstance(item, Said))
+    assert (first.plain, second.plain) == (True, False)
+    shown, set_ = ([strip.text.rstrip() for strip in rows(item, Look(width=60))] for item in (first, second))
+    assert shown == ["1: __init__", "2: # no heading"] and set_ != shown

@@ -13,6 +13,7 @@ from pegboard_tui.side import Side
 from pegboard_tui.themes import DARK, palette_of
 from scripted import ScriptedHost, call_asked
 from textual.widgets import Input
+from widgets import until
 
 PALETTE = palette_of(DARK)
 THERE = [
@@ -101,7 +102,9 @@ async def test_keys_of_the_settings_work_and_pages_open_and_close_by_keys(tmp_pa
         assert app.theme == "contrast" and host.kept == {"ui.theme": "contrast"}
         conversation.port.emit(call_asked("c1", "Run ls"))
         conversation.port.emit(ApprovalAsked(turn=1, lane="root", id="a1", call="c1", rule="r", layer="default"))
-        await pilot.pause(0.6)
-        await pilot.press("y", "z")
+        await until(pilot, lambda: app.view.asking.has_focus)
+        await pilot.press("y")  # no key of a question any more, so it begins a prompt
+        await until(pilot, lambda: app.view.composer.has_focus_within and app.view.composer.text == "y")
+        await pilot.press("f4", "z")
         await pilot.pause()
         assert [(one.id, one.granted) for one in conversation.port.sent] == [("a1", True)]  # type: ignore[union-attr]

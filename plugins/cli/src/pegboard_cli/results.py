@@ -50,6 +50,8 @@ def _refusal(event: CallFinished) -> str:
         return f"denied by {decision.rule} ({decision.layer})" if decision.action == "deny" else ""
     if answer.by == "headless":
         return "needs consent, nobody to ask"
+    if answer.granted:  # it was allowed, and the turn ended before it ran
+        return ""
     who = "you" if answer.by == "person" else answer.by
     return f"declined by {who}" + (f": {answer.reason}" if answer.reason else "")
 

@@ -35,6 +35,7 @@ class OfflineProvider:
 
     banner = BANNER
     cautious = True
+    plain = True
 
     def __init__(self, settings: ProviderSettings) -> None:
         self._root = settings.root

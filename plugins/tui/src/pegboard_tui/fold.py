@@ -26,7 +26,8 @@ class Fold:
     """What one session looks like so far.
 
     live: the number of the event after which things happen now; a question before it was asked by a process that is gone.
-    awaits: whether the question with this id waits for an answer here, and not in another process.
+    awaits: whether the question with this id waits for an answer here, and not in another process. plain: whether what that
+    model says is no Markdown.
     items: in their order. running: calls that were started and have not finished, by id; tails: what they print.
     questions: those that wait for an answer, oldest first. panels: of plugins, by id. mode, model: of the last turn.
     tokens_in, tokens_out, cost: of all turns together. context: tokens of the last request and its reply; 0 is not known.
@@ -38,6 +39,7 @@ class Fold:
         live: int = 0,
         clock: Callable[[], float] = time.monotonic,
         awaits: Callable[[str], bool] = lambda id: True,
+        plain: Callable[[str], bool] = lambda model: False,
     ) -> None:
         self.items: list[AnyItem] = []
         self.running: dict[str, Made] = {}
@@ -53,6 +55,7 @@ class Fold:
         self._live = live
         self._clock = clock
         self._awaits = awaits
+        self._plain = plain
         self._calls: dict[str, Made] = {}
         self._replies = Replies(self._add)
         self._usage: kinds.Usage | None = None
@@ -67,6 +70,7 @@ class Fold:
             case kinds.TurnStarted():
                 self.turn, self.model, self.mode = event.turn, event.model, event.mode
                 self._usage, self._began = None, self._clock() if live else None
+                self._replies.plain = self._plain(event.model)
                 changed = []
             case kinds.Prompt(text=text, by=by):
                 changed = [

@@ -38,10 +38,11 @@ class Asked(Item):
 
 @dataclass(kw_only=True, eq=False)
 class Said(Item):
-    """What the model says, in Markdown. done: the whole of it is there."""
+    """What the model says, in Markdown. done: the whole of it is there. plain: it is plain text."""
 
     text: str = ""
     done: bool = False
+    plain: bool = False
 
 
 @dataclass(kw_only=True, eq=False)

@@ -75,6 +75,12 @@ class Queued(Painted, can_focus=True):
             self.steered.remove(text)
             self.redraw()
 
+    def unheard(self) -> None:
+        """The turn is over: what it was told and did not take in waits before all other prompts."""
+        if self.steered:
+            self.texts[:0], self.steered = self.steered, []
+            self.redraw()
+
     def next(self) -> str | None:
         """The prompt that is to be sent now; it waits no longer."""
         return self._pop(0) if self.texts else None

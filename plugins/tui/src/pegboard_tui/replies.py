@@ -10,11 +10,12 @@ from pegboard_tui.items import AnyItem, Said, Thought
 
 
 class Replies:
-    """One reply after the other. add: puts a new item into the transcript.
+    """One reply after the other. add: puts a new item into the transcript. plain: who replies says no Markdown.
 
     The keys of items count replies, so they are the same whether a reply streamed or was read from the log."""
 
     def __init__(self, add: Callable[[AnyItem], AnyItem]) -> None:
+        self.plain = False
         self._add = add
         self._said: Said | None = None
         self._thought: Thought | None = None
@@ -70,7 +71,7 @@ class Replies:
 
     def _saying(self) -> Said:
         if self._said is None:
-            self._said = Said(key=f"m{self._count}")
+            self._said = Said(key=f"m{self._count}", plain=self.plain)
             self._add(self._said)
         return self._said
 

@@ -50,6 +50,7 @@ class Sending:
     async def over(self, ended: TurnEnded) -> None:
         """A turn of ours has ended: send what waits, or give it back where the person may think otherwise now."""
         view = self._view
+        view.queued.unheard()
         if ended.turn is None:  # it never began
             self._give_back(self._last)
         if ended.status not in GOES_ON:

@@ -57,6 +57,7 @@ class SessionView(Standing):
         Binding("f4", "answer", "answer what is asked", id="approval.focus"),
         Binding("pageup", "page(-1)", "page up", id="session.page_up", show=False, priority=True),
         Binding("pagedown", "page(1)", "page down", id="session.page_down", show=False, priority=True),
+        Binding("end", "to_end", "to the end of the transcript", id="session.to_end", show=False, priority=True),
     ]
 
     class Changed(Message):
@@ -81,7 +82,12 @@ class SessionView(Standing):
     def __init__(self, host: Host, conversation: Conversation, palette: Palette, *, id: str | None = None) -> None:
         self.seat = Seat(host, conversation)
         held = self.seat.held  # asked for each thing anew: another model may have taken the seat
-        fold = Fold(lambda *call: held.describe(*call), conversation.last, awaits=lambda id: held.awaits(id))
+        fold = Fold(
+            lambda *call: held.describe(*call),
+            conversation.last,
+            awaits=lambda id: held.awaits(id),
+            plain=lambda model: held.plain(model),
+        )
         super().__init__(held, fold, id=id)
         self.host = host
         self.thinking = host.ui.show_thinking
@@ -226,6 +232,7 @@ class SessionView(Standing):
             await self.conversation.port.send(answer)
 
     def on_composer_submitted(self, message: Composer.Submitted) -> None:
+        self.transcript.action_end()
         self.run_worker(
             self.sending.submitted(message.text, steer=message.steer),
             name="what was sent",
@@ -250,6 +257,12 @@ class SessionView(Standing):
 
     def on_transcript_left(self) -> None:
         self.take_focus()
+
+    def action_to_end(self) -> None:
+        """To the end of the transcript from an input in which nothing is written."""
+        if not self.composer.has_focus_within or self.composer.text or self.transcript.window.following:
+            raise SkipAction
+        self.transcript.action_end()
 
     def action_page(self, pages: float) -> None:
         """Page through the transcript while the input keeps the focus."""

@@ -67,19 +67,33 @@ class Focusing(Answering):
         """Keep what is typed on from being an answer; begin an answer in the person's own words."""
         if not self.has_focus or event.character is None or not event.is_printable:
             return
-        if not self.quiet.over:
-            event.stop()
-            event.prevent_default()
-            target = self._from
-            if self.took and target is not None and target.is_attached:
-                self.took = False
-                self.screen.set_focus(target, scroll_visible=False)
-                target.post_message(events.Key(event.key, event.character))
-            else:
-                self.too_soon(event.character)
-        elif event.key not in self.screen.active_bindings and self.begin_own(event.character):
-            event.stop()
-            event.prevent_default()
+        bound = event.key in self.screen.active_bindings
+        if self.quiet.over and (bound or self.begin_own(event.character)):
+            if not bound:
+                event.stop()
+                event.prevent_default()
+            return
+        event.stop()
+        event.prevent_default()
+        target = self._from
+        if (
+            self.took
+            and target is not None
+            and target.is_attached
+            and not (self._is_ours(event.key) and self.quiet.over)
+        ):
+            self.took = False
+            self.screen.set_focus(target, scroll_visible=False)
+            target.post_message(events.Key(event.key, event.character))
+        elif bound:
+            self.too_soon(event.character)
+        else:
+            self.begin_quiet()  # a word that is typed here does not answer with a letter in the middle of it
+
+    def _is_ours(self, key: str) -> bool:
+        """Whether it is a key of the panel, which may do nothing just now. One that the person bound otherwise is none."""
+        bound = self._bindings.key_to_bindings.get(key, ())
+        return any(binding.id not in self.app._keymap for binding in bound)
 
     def on_click(self, event: events.Click) -> None:
         if not self.has_focus_within:

@@ -56,7 +56,7 @@ def title_row(
     if always:
         text = "? always allow, without asking again"
     elif isinstance(question, ApprovalAsked):
-        again = " again, as edited" if question.call in queue.edited else ""
+        again = " again, as edited" if queue.as_edited(question) else ""
         text = f"? {visible(tool_of(question, made))} asks for permission{again}"
     else:
         text = f"? {visible(made.described.tool) if made else 'a tool'} asks you something"

@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
 from pegboard_tui.asking import frame
 from pegboard_tui.asking.approval import arguments_of, call_rows
@@ -24,6 +24,7 @@ from pegboard_tui.asking.focusing import Focusing
 from pegboard_tui.asking.hints import Hint, hint_rows
 from pegboard_tui.asking.keys import BINDINGS, ENTER, FIELDS, WORDS
 from pegboard_tui.asking.lines import Lines
+from pegboard_tui.asking.one_line import OneLine
 from pegboard_tui.asking.picker import question_rows
 from pegboard_tui.asking.queue import Question
 from pegboard_tui.asking.remember import PatternProblem, remember_rows
@@ -73,7 +74,7 @@ class Asking(Focusing, can_focus=True):
 
     def compose(self) -> ComposeResult:
         yield Lines(id="asked")
-        yield Input(id="line", compact=True, select_on_focus=False)
+        yield OneLine(id="line", compact=True, select_on_focus=False)
         yield TextArea(id="arguments", compact=True)
         yield Lines(id="keys")
 
@@ -126,7 +127,7 @@ class Asking(Focusing, can_focus=True):
     def words(self, id: str, question: Question) -> tuple[str, str]:
         """How a key is told of, where that depends on the question."""
         match id:
-            case "approval.yes" if question.call in self.queue.edited:
+            case "approval.yes" if self.queue.as_edited(question):
                 return "allow as edited", "yes"
             case "approval.details":
                 return ("in short", "short") if self.queue.draft(question).full else ("in full", "full")
@@ -182,7 +183,7 @@ class Asking(Focusing, can_focus=True):
             kept, at = remember_rows(question, draft, look)
         key = (question.id, look, draft.full, made.described.activity if made else None, str(kept))
         if self._body_of[0] != key:
-            edited = question.call in self.queue.edited
+            edited = self.queue.as_edited(question)
             call = call_rows(question, made, look, full=draft.full, edited=edited)
             self._body_of = (key, Rows(chain(kept, [[]] if kept else [], call)))
         return self._body_of[1], at

@@ -121,7 +121,7 @@ class Permitting(Steps):
         if arguments == arguments_of(event, self._calls.get(event.call)):
             self._tell("They are as they were. Nothing was sent.")
             return
-        self.queue.edited.add(event.call)
+        self.queue.edited.setdefault(event.call, event.arguments)
         self._send([port.Answer(id=event.id, granted=True, arguments=arguments)])
 
     async def _edit_outside(self, event: ApprovalAsked, text: str) -> None:

@@ -32,12 +32,12 @@ class Draft:
 class Queue:
     """Questions in the order they came.
 
-    waiting: those without an answer. edited: ids of calls whose arguments the person has edited; what stands is asked again.
+    waiting: those without an answer. edited: the arguments of calls, by id, before the person edited them.
     reason: what was written to refuse all of them."""
 
     def __init__(self) -> None:
         self.waiting: list[Question] = []
-        self.edited: set[str] = set()
+        self.edited: dict[str, object] = {}
         self.reason = ""
         self._drafts: dict[str, Draft] = {}
         self._sent: set[str] = set()
@@ -52,6 +52,10 @@ class Queue:
     def at(self) -> int:
         """The number of it, from 0."""
         return self._at
+
+    def as_edited(self, question: Question) -> bool:
+        """Whether it asks about what the person made of the arguments. Where that did not fit, the old ones stand."""
+        return question.call in self.edited and getattr(question, "arguments", None) != self.edited[question.call]
 
     def draft(self, question: Question) -> Draft:
         """What was begun with it."""

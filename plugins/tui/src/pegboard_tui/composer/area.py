@@ -12,9 +12,11 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.document._document import EditResult, Location, Selection
 from textual.document._edit import Edit
+from textual.widget import Widget
 from textual.widgets import TextArea
 
 from pegboard_tui.composer.chips import Chips, around, drawn, is_long, spans, unified
+from pegboard_tui.composer.keyboards import pressed
 
 
 def _key(keys: str, action: str, description: str, id: str) -> Binding:
@@ -54,7 +56,8 @@ _DELETES = [
 
 
 class Area(TextArea, inherit_bindings=False):
-    """Text with chips; see `chips.py`. `trouble`: called with what could not be done."""
+    """Text with chips; see `chips.py`. `trouble`: called with what could not be done. `before`: is told each key, and says
+    whether it took it. `holder`: the keys that are bound by it, and from here up to it, are done in the order they came."""
 
     DEFAULT_CSS = """
     Area, Area:focus {
@@ -81,6 +84,8 @@ class Area(TextArea, inherit_bindings=False):
     def __init__(self, trouble: Callable[[str], object]) -> None:
         self.chips = Chips()
         self._trouble = trouble
+        self.before: Callable[[str], bool] = lambda key: False
+        self.holder: Widget = self
         super().__init__(soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False)
         self.cursor_blink = False
         self.match_cursor_bracket = False
@@ -190,7 +195,13 @@ class Area(TextArea, inherit_bindings=False):
     async def _on_key(self, event: events.Key) -> None:
         """Keys with a modifier, and Enter, are for bindings; a letter that they bear (`alt+s`) is not written."""
         modifiers, _, _ = event.key.rpartition("+")
-        if event.key == "enter" or modifiers.strip("+") not in {"", "shift"}:
+        if self.before(event.key) or (
+            not (event.is_printable and modifiers.strip("+") in {"", "shift"})
+            and await pressed(self, event.key, self.holder)
+        ):
+            event.prevent_default()
+            event.stop()
+        elif event.key == "enter" or modifiers.strip("+") not in {"", "shift"}:
             event.prevent_default()
         elif event.character and event.is_printable and spelled(event.character) != event.character:
             event.prevent_default()

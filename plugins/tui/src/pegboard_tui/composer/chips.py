@@ -59,7 +59,7 @@ class Chips:
 
     def fold(self, text: str) -> str:
         """One chip for a text."""
-        lines = text.count("\n") + 1
+        lines = text.count("\n") + (not text.endswith("\n"))
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
         return _FOLDED.format(self._named(f"pasted {size}", text))
 

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from pegboard.port import Conversation, Host
 from pegboard.terminal import plain
-from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
@@ -72,6 +71,8 @@ class Composer(Field):
         super().__init__(host, conversation, id=id)
         self.queued = 0
         self._chord = False
+        self._area.holder = self
+        self._area.before = self._second
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 
@@ -155,12 +156,12 @@ class Composer(Field):
         else:
             self._chord = True
 
-    def on_key(self, event: events.Key) -> None:
-        """The second key of ctrl+x ctrl+e."""
-        if self._chord and event.key == "ctrl+e":
-            event.stop()
+    def _second(self, key: str) -> bool:
+        """Whether a key is the second one of ctrl+x ctrl+e."""
+        chord, self._chord = self._chord and key == "ctrl+e", False
+        if chord:
             self.action_edit()
-        self._chord = False
+        return chord
 
     def action_edit(self) -> None:
         """Write in the person's editor."""

@@ -11,6 +11,7 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.drivers import linux_driver
 from textual.message import Message
+from textual.widget import Widget
 
 
 class _Key(Enum):
@@ -62,6 +63,19 @@ def _cut(text: str, sign: str, least: int) -> tuple[str, str]:
     """What may be the beginning of the sign, taken off the end: at least so many characters of it."""
     held = next((size for size in range(len(sign) - 1, least - 1, -1) if text.endswith(sign[:size])), 0)
     return text[: len(text) - held], text[len(text) - held :]
+
+
+async def pressed(widget: Widget, key: str, last: Widget) -> bool:
+    """Do at once what a key is bound to by a widget or those around it, up to `last`. False: nothing. By itself Textual
+    passes the key on to the app first, and does it when letters that came later are written: Enter sends them, too, and
+    backspace deletes those. So it is for a widget that is written in, in the place where it takes the letters."""
+    for namespace, bindings in widget.screen._modal_binding_chain:
+        for binding in bindings.key_to_bindings.get(key, ()):
+            if not binding.priority and await widget.app.run_action(binding.action, namespace):
+                return True
+        if namespace is last:
+            break
+    return False
 
 
 def read_pastes_whole() -> None:

@@ -104,6 +104,8 @@ def _asked(item: Asked, look: Look) -> list[Strip]:
 
 
 def _said(item: Said, look: Look) -> list[Strip]:
+    if item.plain:
+        return texts.text_rows(item.text.strip("\n"), look.palette.text, look)
     growing = _GROWING.get(item) or Growing()
     if item.done:
         _GROWING.pop(item, None)
