@@ -480,3 +480,14 @@ async def test_arguments_that_did_not_fit_are_not_called_edited_where_the_old_on
         )
         await pilot.pause()
         assert "as edited" not in app.text and "edited by you" not in app.text
+
+
+async def test_a_reason_that_comes_with_the_key_for_it_is_kept_and_a_paste_at_a_question_goes_to_the_input() -> None:
+    async with holder(ask(1), ask(2)) as (app, pilot):
+        burst(app, *"rnot now", "enter")
+        await settled(pilot)
+        assert [(one.id, one.reason) for one in app.answers] == [("a1", "not now")]
+        app.now += 1
+        app.asking.post_message(Paste("yes\nyes\n"))
+        await settled(pilot)
+        assert len(app.answers) == 1 and app.input.has_focus and "yes" in app.input.text

@@ -8,6 +8,9 @@ from textual.widgets import Input, TextArea
 
 from pegboard_tui.asking.answering import Answering
 from pegboard_tui.asking.remember import PatternProblem
+from pegboard_tui.composer.keyboards import pressed
+
+_IN_FIELDS = frozenset({"enter", "backspace"})
 
 
 class Focusing(Answering):
@@ -65,16 +68,21 @@ class Focusing(Answering):
 
     async def on_key(self, event: events.Key) -> None:
         """Keep what is typed on from being an answer; begin an answer in the person's own words."""
-        if not self.has_focus or event.character is None or not event.is_printable:
-            return
-        bound = event.key in self.screen.active_bindings
-        if self.quiet.over and (bound or self.begin_own(event.character)):
-            if not bound:
+        written = event.character is not None and event.is_printable
+        field = self.screen.focused
+        if field is not self:  # it was on its way when a field of ours took the focus; a field lets go of none of these
+            if (written or event.key in _IN_FIELDS) and isinstance(field, Input | TextArea) and self in field.ancestors:
                 event.stop()
                 event.prevent_default()
+                field.post_message(events.Key(event.key, event.character))
             return
+        if not written or event.character is None:
+            return
+        bound = event.key in self.screen.active_bindings
         event.stop()
         event.prevent_default()
+        if self.quiet.over and (await pressed(self, event.key, self) if bound else self.begin_own(event.character)):
+            return
         target = self._from
         if (
             self.took
@@ -94,6 +102,15 @@ class Focusing(Answering):
         """Whether it is a key of the panel, which may do nothing just now. One that the person bound otherwise is none."""
         bound = self._bindings.key_to_bindings.get(key, ())
         return any(binding.id not in self.app._keymap for binding in bound)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A paste answers nothing: it goes where the person was writing."""
+        target = self._from
+        if self.has_focus and target is not None and target.is_attached:
+            event.stop()
+            self.took = False
+            self.screen.set_focus(target, scroll_visible=False)
+            target.post_message(events.Paste(event.text))
 
     def on_click(self, event: events.Click) -> None:
         if not self.has_focus_within:

@@ -69,6 +69,8 @@ async def pressed(widget: Widget, key: str, last: Widget) -> bool:
     """Do at once what a key is bound to by a widget or those around it, up to `last`. False: nothing. By itself Textual
     passes the key on to the app first, and does it when letters that came later are written: Enter sends them, too, and
     backspace deletes those. So it is for a widget that is written in, in the place where it takes the letters."""
+    if widget.screen.focused is not widget:  # it was on its way when the focus went elsewhere
+        return False
     for namespace, bindings in widget.screen._modal_binding_chain:
         for binding in bindings.key_to_bindings.get(key, ()):
             if not binding.priority and await widget.app.run_action(binding.action, namespace):
