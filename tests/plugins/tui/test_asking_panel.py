@@ -28,7 +28,7 @@ COMMAND = "uv run pytest -x tests"
 
 
 class Holder(App[None]):
-    """The panel above an input. answers: those that were given, in order. waits: how many waited, each time it was told."""
+    """The panel above an input. answers: those that were given, in order."""
 
     CSS = "Screen { layout: vertical; } #input { height: 3; }"
 
@@ -36,7 +36,6 @@ class Holder(App[None]):
         super().__init__()
         self.now = 100.0
         self.answers: list[port.Answer] = []
-        self.waits: list[int] = []
 
     def compose(self) -> ComposeResult:
         yield Asking(Palette(), lambda pattern, command: None if command.startswith(pattern) else f"no: {command}")
@@ -61,9 +60,6 @@ class Holder(App[None]):
 
     def on_asking_answered(self, message: Asking.Answered) -> None:
         self.answers += message.answers
-
-    def on_asking_waits(self, message: Asking.Waits) -> None:
-        self.waits.append(message.waiting)
 
 
 @asynccontextmanager
@@ -120,7 +116,7 @@ async def test_a_prompt_that_is_typed_while_a_question_appears_answers_nothing_a
         await pilot.press("y", "enter", "a")
         put(app, [ask(1), ask(2)])
         await pilot.pause()
-        assert app.input.has_focus and not app.answers and app.waits == [1, 2]
+        assert app.input.has_focus and not app.answers and app.asking.waiting == 2
         app.asking.take()
         await pilot.press("y")
         assert app.answers == [answer("a1", True)]
@@ -312,7 +308,7 @@ async def test_small_terminals_show_who_asks_and_the_keys(size: tuple[int, int])
 async def test_some_of_several_are_allowed_and_the_rest_stand_or_are_refused() -> None:
     several = [ask(number, batch=4) for number in (1, 2, 3, 4)]
     async with holder(*several) as (app, pilot):
-        assert app.waits == [4] and "1 of 4" in app.text
+        assert "1 of 4" in app.text
         await pilot.press("A")
         assert not app.answers and app.asking.has_focus  # nothing is chosen
         app.now += 1

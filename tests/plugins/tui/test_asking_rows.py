@@ -189,7 +189,7 @@ def test_a_question_shows_its_options_and_more_about_the_one_under_the_cursor() 
 def test_rows_of_a_list_say_which_are_chosen() -> None:
     queue = Queue()
     queue.put([approval(f"a{n}", call=f"c{n}") for n in range(9)])
-    queue.look_at(6)
+    queue.move(6)
     queue.draft(queue.waiting[6]).chosen = True
     rows = texts(frame.list_rows(queue, {}, look(), 3))
     assert rows == ["  [ ] c5", "> [x] c6", "  [ ] c7"]

@@ -20,7 +20,6 @@ from pegboard_tui.composer.completing import (
     of_words,
     quoted,
     shown,
-    slashed,
     wanted,
 )
 from pegboard_tui.composer.files import Files
@@ -75,12 +74,6 @@ def test_words_of_a_command_are_paths_unquoted() -> None:
     ]:
         found = wanted(line, len(line), first=True, command=True)
         assert found is not None and (found.kind, found.query, found.start) == ("path", query, start), line
-
-
-def test_a_line_is_a_command_of_the_app_or_a_prompt() -> None:
-    assert slashed("/mode plan now ") == ("mode", "plan now")
-    assert slashed("/help") == ("help", "")
-    assert [slashed(text) for text in ("//help", " /help", "/usr/bin", "/", "hello", "")] == [None] * 6
 
 
 def test_a_better_fit_comes_first() -> None:

@@ -18,7 +18,6 @@ from pegboard_tui.drawing.blocks import lines
 from pegboard_tui.drawing.cells import cells, wrapped
 from pegboard_tui.drawing.code import coloured, lexer_of, lexer_of_path
 from pegboard_tui.drawing.look import Look, Palette
-from pegboard_tui.drawing.source import block_text
 from pegboard_tui.drawing.tables import fitted
 from PIL import Image as Pictures
 from rich.style import Style
@@ -76,7 +75,6 @@ def test_any_text_fits_and_holds_nothing_that_a_terminal_obeys(text: str, width:
             assert strip.cell_length == cells(strip.text)
             assert visible(strip.text, keep="".join(c for c in strip.text if spelled(c) == c)) == strip.text
             assert "\n" not in strip.text and "\t" not in strip.text
-        assert spelled(block_text(block)) == block_text(block)
 
 
 @given(st.text(alphabet="ab 日e\u0301-", max_size=60), st.integers(2, 20))

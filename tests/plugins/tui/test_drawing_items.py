@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, get_args
+from unicodedata import category
 
 import pytest
 from drawing import COLOURED, golden, letters, styled
@@ -17,13 +18,13 @@ from pegboard_tui.drawing import markdown
 from pegboard_tui.drawing.cells import cells
 from pegboard_tui.drawing.items import estimate, rows
 from pegboard_tui.drawing.look import Look, Palette
-from pegboard_tui.drawing.source import source_text
 from pegboard_tui.items import AnyItem, Asked, Ended, Made, Said, Shown, Thought, Told
+from pegboard_tui.selecting import source
 from scripted import call_asked, call_finished
 
 
-def drawn(item: AnyItem, width: int = 60, **look: Any) -> str:
-    return letters(rows(item, Look(width=width, **look)))
+def drawn(item: AnyItem, width: int = 60) -> str:
+    return letters(rows(item, Look(width=width)))
 
 
 def call(text: str | None = None, *, echo: bool = True, commands: bool = False, ignored: Any = (), **more: Any) -> Made:
@@ -53,11 +54,10 @@ def test_thinking_is_a_line_until_it_is_unfolded() -> None:
     assert drawn(thought) == "thinking … (2 lines)"
     thought.done = True
     assert drawn(thought) == "thought (2 lines)"
-    assert drawn(thought, thinking=True) == "thought (2 lines)\n┆ first\n┆ second"
     thought.folded = False
-    assert drawn(thought) == drawn(thought, thinking=True)
+    assert drawn(thought) == "thought (2 lines)\n┆ first\n┆ second"
     thought.folded = True
-    assert drawn(thought, thinking=True) == "thought (2 lines)"
+    assert drawn(thought) == "thought (2 lines)"
 
 
 def test_an_answer_that_grows_is_drawn_as_it_is_when_it_is_whole() -> None:
@@ -226,17 +226,7 @@ def test_the_end_of_a_turn_is_told_when_it_is_not_just_done(status: Any, error: 
     assert drawn(item) == (f"{line}\n{told}" if line else told)
 
 
-# --- copying, heights -----------------------------------------------------------------------------------------------------
-
-
-def test_copying_gives_the_source() -> None:
-    assert source_text(Asked(key="1", text="ask\x1b")) == "ask\\x1b"
-    assert source_text(Said(key="1", text="# T\n\n**b**\n")) == "# T\n\n**b**"
-    assert source_text(call("\x1b[31mout\x1b[0m\n", commands=True)) == "out"
-    assert source_text(call("ok", echo=False, blocks=[CHANGE])) == "--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+x = 1"
-    assert source_text(call()) == "$ Run make [jobs=2]"
-    table = Table(columns=["a", "b"], rows=[["1|2"]])
-    assert source_text(Shown(key="1", blocks=[table])) == "| a | b |\n|---|---|\n| 1\\|2 |  |"
+# --- heights --------------------------------------------------------------------------------------------------------------
 
 
 def samples(text: str) -> list[AnyItem]:
@@ -268,7 +258,7 @@ def test_any_text_fits_and_holds_nothing_that_a_terminal_obeys(text: str, width:
         for strip in rows(item, Look(width=width, palette=palette)):
             assert strip.cell_length == cells(strip.text) <= width
             assert visible(strip.text, keep="".join(c for c in strip.text if spelled(c) == c)) == strip.text
-        assert spelled(source_text(item)) == source_text(item)
+        assert all(char in "\n\t" or category(char) != "Cc" for char in source(item))
         assert estimate(item, width) >= 0
 
 

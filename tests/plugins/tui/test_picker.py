@@ -155,3 +155,25 @@ async def test_several_sessions_run_side_by_side_and_each_is_marked(tmp_path: Pa
         await pilot.press("y")
         await until(pilot, lambda: one.closed and len(app.views) == 1 and app.view is not first)
         assert app.is_running
+
+
+async def test_all_sessions_closed_at_once_leave_a_new_one_to_look_at(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    first = host.open()
+    app = PegboardApp(host, first)
+    async with app.run_test(size=(60, 16)) as pilot:
+        begun(first)
+        await pilot.pause()
+        await app.open_session(None)
+        begun(host.opened[-1])
+        await pilot.pause()
+        before = app.views
+        for view in [*before, before[0]]:
+            app.run_worker(app.close_session(view))
+        await until(pilot, lambda: not {*before} & {*app.views})
+        assert app.view.untouched and all(view.conversation.closed for view in before)  # type: ignore[attr-defined]
+
+
+def begun(conversation: ScriptedConversation) -> None:
+    """Something is in its log, so that no other session takes its place."""
+    conversation.port.emit(Prompt(turn=1, text="mend it"))

@@ -26,6 +26,7 @@ from pegboard.events import (
 )
 from pegboard.events import Text as Said
 from pegboard_tui.app import PegboardApp
+from pegboard_tui.asking import Asking
 from pegboard_tui.composer import Composer
 from pegboard_tui.following import Batches
 from pegboard_tui.items import Asked, Made, Told
@@ -145,6 +146,10 @@ async def test_what_could_not_be_sent_is_told_and_stands_in_the_input_again(tmp_
         await typed(pilot, "hello [red]there")
         assert told(view)[-1] == "the session is busy in process 12; nothing was started"
         assert (view.composer.text, view.busy) == ("hello [red]there", False)
+        before = len(told(view))
+        view.asking.post_message(Asking.Answered([port.Answer(id="a1", granted=True)]))
+        await pilot.pause()
+        assert len(told(view)) == before + 1 and app.is_running
         one.port.send = send  # type: ignore[method-assign]
         await pilot.press("enter")
         await pilot.pause()

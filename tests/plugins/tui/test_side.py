@@ -14,6 +14,7 @@ from pegboard_tui.side import Section, Side
 from pegboard_tui.status import Status
 from pegboard_tui.transcript import Transcript
 from scripted import ScriptedConversation, ScriptedHost
+from widgets import until
 
 
 def shown(app: PegboardApp) -> str:
@@ -119,3 +120,22 @@ async def test_another_theme_draws_everything_anew_and_plain_has_no_colour(tmp_p
         colours = {c for s in strips if s.style for c in (s.style.color, s.style.bgcolor) if c and not c.is_default}
         assert strips and colours == set()
         assert "there is no theme nothing" in (app.chosen_theme("nothing") or "") and app.theme == "plain"
+
+
+async def test_background_commands_that_cannot_be_read_end_nothing_and_another_session_has_its_own(
+    tmp_path: Path,
+) -> None:
+    class Broken(ScriptedConversation):
+        def jobs(self) -> list[port.Job]:
+            raise OSError("gone")
+
+    host = ScriptedHost(tmp_path)
+    app = PegboardApp(host, Broken())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        other = host.open()
+        other.job_list = [port.Job(id="j1", label="serve", state="running", over=False)]
+        side = app.query_one(Side)
+        side.show(app.view.fold, app.view.conversation)
+        side.show(app.view.fold, other)  # while the first one's are read
+        await until(pilot, lambda: "serve" in shown(app))

@@ -43,6 +43,7 @@ class PegboardApp(Ending):
         self.mode = mode
         self._first = first
         self._count = 0
+        self._closes: set[SessionView] = set()  # those that are about to be closed
 
     def compose(self) -> ComposeResult:
         view = self._view(self._first)
@@ -104,20 +105,28 @@ class PegboardApp(Ending):
 
     async def close_session(self, view: SessionView) -> None:
         """End what runs in a session, and close it; it is kept. In the place of the last one a new one is opened."""
-        others = [one for one in self.views if one is not view]
-        if not others:
-            await self.open_session(None)
-            if view in self.views and (others := [one for one in self.views if one is not view]):
-                await self.close_session(view)
+        if view in self._closes or view not in self.views:
             return
-        await view.end()
-        await view.conversation.close()
-        if view.conversation.id in self.left:
-            self.left.remove(view.conversation.id)
-        if self.view is view:
-            self.look_at(others[-1])
-        await view.remove()
-        self._list_sessions()
+        self._closes.add(view)
+        try:
+            if not self._others():
+                await self.open_session(None)
+            if not self._others():
+                return  # none could be opened, which was told
+            await view.end()
+            await view.conversation.close()
+            if view.conversation.id in self.left:
+                self.left.remove(view.conversation.id)
+            if self.view is view:
+                self.look_at(self._others()[-1])
+            await view.remove()
+            self._list_sessions()
+        finally:
+            self._closes.discard(view)
+
+    def _others(self) -> list[SessionView]:
+        """The open sessions that stay open."""
+        return [one for one in self.views if one not in self._closes]
 
     def _list_sessions(self) -> None:
         bar = self.screen_stack[0].query_one(OpenSessions)
@@ -198,7 +207,7 @@ class PegboardApp(Ending):
             case "sessions":
                 self.action_resume()
             case "resume" if rest:
-                await self._resume(view, rest)
+                await self._resume(rest)
             case "resume":
                 self.action_resume()
             case "close":
@@ -211,10 +220,12 @@ class PegboardApp(Ending):
                 self.mode = rest
             case "model":
                 self.model = rest
-            case _:
+            case "quit":
                 await self.action_quit()
+            case name:
+                raise ValueError(f"no session can want {name}")
 
-    async def _resume(self, view: SessionView, given: str) -> None:
+    async def _resume(self, given: str) -> None:
         """Open the session that has this id, or whose id alone begins so; else let the person choose."""
         past = await asyncio.to_thread(self.host.past)
         found = [one.id for one in past if one.id == given] or [one.id for one in past if one.id.startswith(given)]

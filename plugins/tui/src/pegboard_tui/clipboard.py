@@ -27,6 +27,7 @@ async def to_tmux(text: str, environ: Mapping[str, str]) -> None:
         )
         try:
             await asyncio.wait_for(process.communicate(text.encode("utf-8", "replace")), PATIENCE)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+        finally:  # it took too long, or the app ends
+            if process.returncode is None:
+                process.kill()
+                await process.wait()

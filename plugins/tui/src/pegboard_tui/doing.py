@@ -114,12 +114,12 @@ class Doing:
                 [Table(columns=["", "model"], rows=rows), Note(text="/model NAME lets another answer.")], "/model"
             )
             return
-        if view.running:
-            raise BadCommand("something runs; wait for its end, or stop it. The model is as it was.")
         before, slash, after = name.partition("/")
         if slash and not (before and after):
             raise BadCommand(f"{name}: write /model PROVIDER/MODEL. The model is as it was.")
         gone = [job.label for job in await asyncio.to_thread(view.conversation.jobs) if not job.over]
+        if view.running:  # now, and not before the thread: a turn may have begun meanwhile
+            raise BadCommand("something runs; wait for its end, or stop it. The model is as it was.")
         try:
             await view.change_model(name)
         except PegboardError as error:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from pegboard import events as kinds
-from pegboard.blocks import AnyBlock, Diff
+from pegboard.blocks import AnyBlock
 from pegboard.events import AnyEvent, ApprovalAsked, CallAsked, PanelChanged, QuestionAsked
 from pegboard.port import Described
 
-from pegboard_tui.items import AnyItem, Asked, Ended, Made, Shown, Told
+from pegboard_tui.items import AnyItem, Asked, Ended, Level, Made, Shown, Told
 from pegboard_tui.replies import Replies
 
 Describe = Callable[[CallAsked, Any], Described]
-Level = Literal["info", "warning", "problem"]
 
 
 class Fold:
@@ -184,7 +183,6 @@ class Fold:
         if made is not None:
             if isinstance(event, ApprovalAsked):
                 made.described = self._describe(made.asked, event.arguments)
-                made.shown = any(isinstance(block, Diff) for block in event.preview)
             made.state = "waiting"
             made.touch()
         return made

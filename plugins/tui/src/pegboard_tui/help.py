@@ -36,14 +36,12 @@ _SIGNS = (
 _RUN = ("!command", "a command that you run yourself, as the agent would")
 
 
-def welcome(host: Host, conversation: Conversation, prefix: str | None = "!") -> list[AnyBlock]:
-    """What stands in a new session: who answers and where, what one should know, three things to try.
-
-    prefix: what makes a line a command that is run at once; None where no tool has one."""
+def welcome(host: Host, conversation: Conversation) -> list[AnyBlock]:
+    """What stands in a new session: who answers and where, what one should know, three things to try."""
     first, *notes = conversation.header or [conversation.model]
     tries = ["`/help` for the commands and keys", "`@file` to show it a file"]
-    if prefix and conversation.typed(f"{prefix}x") is not None:
-        tries.append(f"`{prefix}command` to run a command yourself")
+    if conversation.typed("!x") is not None:
+        tries.append("`!command` to run a command yourself")
     lines = [f"**Pegboard {host.version}** in `{home(host.root)}`", "", "Say what is to be done, or try", ""]
     return [
         Markdown(text="\n".join([*lines, *(f"- {one}" for one in tries)])),

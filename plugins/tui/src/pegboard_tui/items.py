@@ -11,6 +11,8 @@ from pegboard.port import Described
 
 State: TypeAlias = Literal["asked", "waiting", "running", "done", "lost"]
 """Of a call. waiting: for the person's answer. lost: the process that made it is gone, and its effects are unknown."""
+Level: TypeAlias = Literal["info", "warning", "problem"]
+"""Of a note that stands by itself."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -57,9 +59,8 @@ class Thought(Item):
 class Made(Item):
     """A call, from its request to its result. drawn: what a renderer made of its data.
 
-    why: who allowed or refused it, where that was asked. progress: how far it says it is. shown: a diff of what it would
-    change was shown with the question, so the result's is the same again. since: when it began to run here, by the fold's
-    clock."""
+    why: who allowed or refused it, where that was asked. progress: how far it says it is. since: when it began to run here,
+    by the fold's clock."""
 
     asked: CallAsked
     described: Described
@@ -68,16 +69,15 @@ class Made(Item):
     drawn: list[AnyBlock] = field(default_factory=list)
     why: str = ""
     progress: str = ""
-    shown: bool = False
     since: float | None = None
 
 
 @dataclass(kw_only=True, eq=False)
 class Told(Item):
-    """A note or a problem that stands by itself. level: info, warning, problem."""
+    """A note or a problem that stands by itself."""
 
     text: str
-    level: Literal["info", "warning", "problem"] = "info"
+    level: Level = "info"
 
 
 @dataclass(kw_only=True, eq=False)

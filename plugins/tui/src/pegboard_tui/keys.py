@@ -23,7 +23,8 @@ from pegboard_tui.sheet import Sheet
 from pegboard_tui.signs import cut
 
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "hyper", "meta"})
-_SPELLED = {"enter": "enter", "up": "up", "down": "down", "left": "left", "right": "right", "backspace": "backspace"}
+_AS_THEY_ARE = frozenset({"enter", "up", "down", "left", "right", "backspace"})
+"""Keys that Textual would spell by signs."""
 _EVERYWHERE = frozenset({"PegboardApp", "SessionView"})
 """Whose keys count wherever the focus is."""
 
@@ -167,7 +168,7 @@ def spelled_keys(keys: str, most: int = 3) -> str:
 
 def _spelled(key: str) -> str:
     *modifiers, last = key.split("+")
-    return "+".join([*modifiers, _SPELLED.get(last) or format_key(last)])
+    return "+".join([*modifiers, last if last in _AS_THEY_ARE else format_key(last)])
 
 
 # --- the page -----------------------------------------------------------------------------------------------------------

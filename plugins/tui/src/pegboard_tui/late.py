@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import Any
 
 from pegboard.blocks import AnyBlock
 from pegboard.events import CallAsked, CallFinished
@@ -33,7 +34,7 @@ class Drawing:
         task = self._begin(self._one(made))
         await asyncio.wait([task], timeout=PATIENCE)
         if not task.done():
-            task.add_done_callback(lambda _: self._shown([made]))
+            task.add_done_callback(lambda done: None if done.cancelled() else self._shown([made]))
 
     def later(self, calls: Sequence[Made]) -> None:
         """Draw the last of these, the last first."""
@@ -54,9 +55,8 @@ class Drawing:
         if made.drawn:
             made.touch()
 
-    def _begin(self, work: Awaitable[None]) -> asyncio.Task[None]:
-        task = asyncio.ensure_future(work)
-        assert isinstance(task, asyncio.Task)
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task

@@ -84,7 +84,7 @@ class Picker(ModalScreen[str | None]):
         shown = self.query_one(OptionList)
         shown.clear_options()
         now = time.time()
-        width = max(self.query_one(OptionList).size.width - 4, 20)
+        width = max(shown.size.width - 4, 20)
         shown.add_options(Option(self._row(one, now, width)) for one in self._found[:MOST])
         if self._found:
             shown.highlighted = 0
@@ -116,10 +116,7 @@ class Picker(ModalScreen[str | None]):
         shown = self.query_one(OptionList)
         if shown.option_count:
             shown.highlighted = min(max((shown.highlighted or 0) + by, 0), shown.option_count - 1)
-            if why := self._why_not(self._found[shown.highlighted]):
-                self._tell(why)
-            else:
-                self._tell("")
+            self._tell(self._why_not(self._found[shown.highlighted]))
 
     def on_input_submitted(self) -> None:
         self._choose(self.query_one(OptionList).highlighted)

@@ -125,13 +125,12 @@ class Queued(Painted, can_focus=True):
     def redraw(self) -> None:
         """Show what waits now."""
         self._at = min(self._at, max(len(self.texts) - 1, 0))
-        self.display = bool(self.texts or self.steered)
         if len(self.texts) != self._told:
             self._told = len(self.texts)
             self.post_message(self.Changed(self._told))
         palette, lines, height = self.palette, list[Text](), self.app.size.height
         most = MOST if height >= 24 or self.has_focus else max(height // 6 - 1, 1)
-        self.display = self.display and (height >= LEAST or self.has_focus)
+        self.display = bool(self.texts or self.steered) and (height >= LEAST or self.has_focus)
         for text in self.steered[-most:]:
             lines.append(Text("told    ", palette.dim).append(_line(text), palette.text))
         first = max(min(self._at - most + 1, len(self.texts) - most), 0) if self.has_focus else 0

@@ -34,7 +34,7 @@ Span: TypeAlias = tuple[int, int]
 
 def source(item: AnyItem) -> str:
     """What an item says, as it was written: Markdown, a result's text, a diff that `patch` takes. Empty: it says nothing."""
-    return _OBEYED.sub(lambda found: code(found[0]), _source(item).replace("\r\n", "\n"))
+    return _safe(_source(item).replace("\r\n", "\n"))
 
 
 def searched(item: AnyItem) -> Iterator[str]:
@@ -51,7 +51,11 @@ def last_code(item: AnyItem) -> str | None:
     """The last fenced code block of an item, without its fences; None: there is none."""
     texts = [item.text] if isinstance(item, Said | Asked | Thought) else markdown_of(shown_blocks(item))
     found = [block for text in texts for block in fenced(text)]
-    return _OBEYED.sub(lambda match: code(match[0]), found[-1]) if found else None
+    return _safe(found[-1]) if found else None
+
+
+def _safe(text: str) -> str:
+    return _OBEYED.sub(lambda found: code(found[0]), text)
 
 
 def shown_blocks(item: AnyItem) -> Sequence[AnyBlock]:

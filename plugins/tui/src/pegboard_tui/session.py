@@ -26,11 +26,11 @@ from pegboard_tui.custom.kinds import Kinds
 from pegboard_tui.custom.stage import Stage
 from pegboard_tui.doing import Doing
 from pegboard_tui.drawing.look import Palette
-from pegboard_tui.fold import Fold, Level
+from pegboard_tui.fold import Fold
 from pegboard_tui.following import Batches
 from pegboard_tui.help import welcome
 from pegboard_tui.interrupts import Meaning, Presses
-from pegboard_tui.items import Ended, Thought, Told
+from pegboard_tui.items import Ended, Level, Thought, Told
 from pegboard_tui.late import Drawing
 from pegboard_tui.live import Live
 from pegboard_tui.queued import Queued
@@ -118,6 +118,9 @@ class SessionView(Standing):
         self.take_focus()
         if self.conversation.last == 0:
             self.call_after_refresh(self._welcome)  # drawing it is no part of the first picture
+
+    def on_unmount(self) -> None:
+        self._drawing.stop()
 
     def _welcome(self) -> None:
         if all(isinstance(item, Told) for item in self.fold.items):
@@ -229,7 +232,7 @@ class SessionView(Standing):
 
     async def on_asking_answered(self, message: Asking.Answered) -> None:
         for answer in message.answers:
-            await self.conversation.port.send(answer)
+            await self.sending.send(answer)
 
     def on_composer_submitted(self, message: Composer.Submitted) -> None:
         self.transcript.action_end()

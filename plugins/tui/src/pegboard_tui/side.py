@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
+from pegboard.errors import PegboardError
 from pegboard.events import PanelChanged
 from pegboard.port import Conversation, Cost, Job
 from pegboard.terminal import visible
@@ -223,11 +224,15 @@ class Side(VerticalScroll, can_focus=False):
         conversation = self._conversation
         try:
             jobs = await asyncio.to_thread(conversation.jobs) if conversation is not None else []
+        except (OSError, PegboardError):
+            return  # what was known stays
         finally:
             self._looking = False
-        if conversation is self._conversation:
-            self._jobs = jobs
-            self._show_jobs()
+        if conversation is not self._conversation:
+            self._look_for_jobs()  # another session is looked at since
+            return
+        self._jobs = jobs
+        self._show_jobs()
 
 
 # --- what stands in it --------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class Splash:
 def splash() -> Iterator[Splash]:
     """The frame while the block runs, unless it hands the terminal over. Told to end, the block is left by SystemExit."""
 
-    def end(number: int, _frame: object) -> None:
+    def end(_number: int, _frame: object) -> None:
         raise SystemExit(130)
 
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

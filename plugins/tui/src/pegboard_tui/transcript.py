@@ -85,8 +85,12 @@ class Transcript(Pointing):
     @property
     def current(self) -> AnyItem | None:
         """The item under the cursor."""
-        at = self.window.index(self._cursor) if self._cursor is not None else None
-        return None if at is None else self.window.items[at]
+        return None if self._at is None else self.window.items[self._at]
+
+    @property
+    def _at(self) -> int | None:
+        """The number of the item under the cursor."""
+        return self.window.index(self._cursor) if self._cursor is not None else None
 
     def places(self) -> list[Place]:
         """The items in view that hold a `Custom` block, from top to bottom."""
@@ -123,7 +127,7 @@ class Transcript(Pointing):
         selected = Style(bgcolor=ground) if palette.colour and ground else palette.focus
         return Marks(
             text=self.visual_style.rich_style,
-            cursor=self.window.index(self._cursor) if self.has_focus and self._cursor is not None else None,
+            cursor=self._at if self.has_focus else None,
             pointer=palette.accent,
             selection=self.text_selection,
             selected=selected,
@@ -143,7 +147,7 @@ class Transcript(Pointing):
     def _cursor_in_view(self, direction: int) -> int | None:
         """The number of the item under the cursor, which is put into view if it is elsewhere; None: there is no item."""
         visible = [index for index in self.window.visible() if self.window.strips(index)]
-        at = self.window.index(self._cursor) if self._cursor is not None else None
+        at = self._at
         if at in visible:
             return at
         if not visible:
@@ -257,8 +261,7 @@ class Transcript(Pointing):
         if self._find is None:
             self.action_search()
             return False
-        at = self.window.index(self._cursor) if self._cursor is not None else None
-        found = self._find.next(self.window, self.look, at, direction)
+        found = self._find.next(self.window, self.look, self._at, direction)
         if found is None:
             self.notify(f"{self._find.words!r} stands nowhere in this session", severity="warning", markup=False)
         else:

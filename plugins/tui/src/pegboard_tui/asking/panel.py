@@ -11,7 +11,6 @@ from pegboard.terminal import visible
 from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -56,13 +55,6 @@ class Asking(Focusing, can_focus=True):
     Asking > TextArea { border: none; padding: 0; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [*BINDINGS]
-
-    class Waits(Message):
-        """A question is new, or several of one reply are. waiting: how many there are without an answer."""
-
-        def __init__(self, waiting: int) -> None:
-            super().__init__()
-            self.waiting = waiting
 
     def __init__(self, palette: Palette, problem: PatternProblem | None = None, *, id: str | None = None) -> None:
         """`problem`: why a pattern may not be kept for a command; None: every pattern may."""
@@ -116,9 +108,6 @@ class Asking(Focusing, can_focus=True):
         self.display = True
         if new:
             self._left = False
-            earlier = [one for one in self.queue.waiting if one not in new]
-            if not all(any(_together(one, other) for other in earlier) for one in new):
-                self.post_message(self.Waits(self.waiting))
         self.offer()
         self.draw()
 
@@ -266,13 +255,3 @@ def _scrolled(scroll: int, at: int | None, room: int, count: int) -> int:
     if at is not None:
         scroll = at if at < scroll else max(scroll, at - room + 1)
     return max(min(scroll, count - room), 0)
-
-
-def _together(one: Question, other: Question) -> bool:
-    """Whether two questions are of one reply, which are asked about together."""
-    return (
-        isinstance(one, ApprovalAsked)
-        and isinstance(other, ApprovalAsked)
-        and min(one.batch, other.batch) > 1
-        and (one.turn, one.lane) == (other.turn, other.lane)
-    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pegboard.events import QuestionAsked
 from rich.segment import Segment
 
@@ -12,14 +10,9 @@ from pegboard_tui.asking.queue import Draft
 from pegboard_tui.drawing.look import Look
 
 
-def details_of(event: QuestionAsked) -> Sequence[str]:
-    """More about each option, in their order; empty where nothing is said of them."""
-    return getattr(event, "details", None) or ()
-
-
 def is_free(event: QuestionAsked) -> bool:
     """Whether an answer in the person's own words will do; it must, where there are no options."""
-    return bool(getattr(event, "free", True)) or not event.options
+    return event.free or not event.options
 
 
 def question_rows(event: QuestionAsked, draft: Draft, look: Look) -> tuple[list[Row], int]:
@@ -29,7 +22,7 @@ def question_rows(event: QuestionAsked, draft: Draft, look: Look) -> tuple[list[
         row for line in event.question.split("\n") for row in folded(shown(line, palette.strong, palette.hidden), width)
     ]
     at = 0
-    details = details_of(event)
+    details = event.details
     for number, option in enumerate(event.options):
         here = number == draft.option
         if here:

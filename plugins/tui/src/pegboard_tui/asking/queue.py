@@ -86,11 +86,6 @@ class Queue:
         if self.waiting:
             self._at = (self._at + by) % len(self.waiting)
 
-    def look_at(self, number: int) -> None:
-        """Look at this one, counted from 0."""
-        if 0 <= number < len(self.waiting):
-            self._at = number
-
     @property
     def approvals(self) -> list[ApprovalAsked]:
         """Those that ask for permission."""

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from pegboard_tui.composer.completing import slashed as slashed
 from pegboard_tui.composer.composer import Composer as Composer
-from pegboard_tui.composer.drafts import Draft as Draft

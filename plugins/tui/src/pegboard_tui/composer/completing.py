@@ -44,14 +44,6 @@ class Choice:
     hits: Sequence[int] = ()
 
 
-def slashed(text: str) -> tuple[str, str] | None:
-    """`/name rest` as the name and the rest; None: it is a prompt, as all that begins with `//` or a space is."""
-    if text.startswith("//") or not (found := _NAME.match(text)):
-        return None
-    rest = text[found.end() :]
-    return (found[1], rest.strip()) if found[1] and (not rest or rest[0].isspace()) else None
-
-
 def wanted(line: str, column: int, *, first: bool, command: bool) -> Wanted | None:
     """The word that a cursor is at the end of; None: nothing is offered there. first: it is the first line of the text.
     command: that is a command of the person's (`!`), in which paths are completed, and only when asked for."""

@@ -64,8 +64,8 @@ class Stage(Widget):
         yield self.transcript
 
     def on_mount(self) -> None:
-        """Look after the processes from now on."""
-        self.set_interval(TICK, self._tick)
+        """Be ready to look after processes."""
+        self._ticking = self.set_interval(TICK, self._tick, pause=True)  # until there is a widget
         self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
 
     async def on_unmount(self) -> None:
@@ -167,6 +167,7 @@ class Stage(Widget):
             frame = self._frames[key] = Framed(self._blocks[key], self.transcript.palette, self._send)
             frame.display = False
             self.mount(frame)
+            self._ticking.resume()
         elif block.plain and frame.painted:  # the item has its blocks anew
             self._show(key)
         if frame.pane == -1 and self._room():

@@ -54,7 +54,7 @@ def made_rows(item: Made, look: Look) -> list[Strip]:
     whole = item.folded is False
     head = activity(named(item), look, mark, most=None if whole else HEAD)
     inner = room(look.width, 2)
-    below = Look(width=inner or look.width, palette=palette, thinking=look.thinking, images=look.images)
+    below = Look(width=inner or look.width, palette=palette, images=look.images)
     body: list[Strip] = []
     for said, bad in told_lines(item):
         body += strips(one_line(said, palette.problem if bad else palette.dim, below))

@@ -23,13 +23,12 @@ _ALIKE = 0.3
 
 @dataclass(slots=True)
 class Row:
-    """One line of a diff. text: without its sign; of a hunk's head what stands behind it. whole: as it was written.
+    """One line of a diff. text: without its sign; of a hunk's head what stands behind it.
 
     old, new: its number on either side. changed: the parts of the text that differ from its partner's."""
 
     kind: Kind
     text: str
-    whole: str
     old: int | None = None
     new: int | None = None
     changed: Sequence[Span] = field(default_factory=tuple)
@@ -47,20 +46,20 @@ def read(lines: Sequence[str]) -> list[Row]:
         sign = line[:1]
         if found := _HEAD.fullmatch(line):
             old, new = int(found[1]), int(found[3])
-            rows.append(Row("@", found[5].strip(), line, old, new))
+            rows.append(Row("@", found[5].strip(), old, new))
         elif sign == "+":
-            rows.append(Row("+", line[1:], line, None, new))
+            rows.append(Row("+", line[1:], None, new))
             new = new + 1 if new is not None else None
         elif sign == "-":
-            rows.append(Row("-", line[1:], line, old, None))
+            rows.append(Row("-", line[1:], old, None))
             old = old + 1 if old is not None else None
         elif sign in (" ", ""):
-            rows.append(Row(" ", line[1:], line, old, new))
+            rows.append(Row(" ", line[1:], old, new))
             old, new = (old + 1 if old is not None else None), (new + 1 if new is not None else None)
         elif sign == "\\":
-            rows.append(Row("\\", line, line))
+            rows.append(Row("\\", line))
         else:
-            rows.append(Row("?", line, line))
+            rows.append(Row("?", line))
     return rows
 
 

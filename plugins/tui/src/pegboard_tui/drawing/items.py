@@ -122,7 +122,7 @@ def _thought(item: Thought, look: Look) -> list[Strip]:
     word = "thought" if item.done else "thinking …"
     head = f"{word} ({count:,} line{'' if count == 1 else 's'})"
     shown = strips(one_line(head, look.palette.dim, look))
-    if item.folded is True or (item.folded is None and not look.thinking):
+    if item.folded is not False:
         return shown
     bar: Line = [("┆ ", look.palette.dim)]
     return [*shown, *texts.text_rows(text, look.palette.dim, look, lead=bar)]

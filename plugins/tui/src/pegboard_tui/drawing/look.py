@@ -39,11 +39,10 @@ class Palette:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """width: columns there are. thinking: whether reasoning is unfolded. images: whether pictures may be drawn."""
+    """width: columns there are. images: whether pictures may be drawn."""
 
     width: int
     palette: Palette = field(default_factory=Palette)
-    thinking: bool = False
     images: bool = True
 
     def __post_init__(self) -> None:
