@@ -32,7 +32,8 @@ from pathlib import Path
 import at_terminal
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAMS = Path(sys.executable).parent
+PROGRAMS = os.pathsep.join(filter(None, [os.environ.get("DOC_BLOCKS_PATH"), str(Path(sys.executable).parent)]))
+"""Where commands are looked for first; DOC_BLOCKS_PATH: a folder that comes before."""
 SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared"}
 WORKSPACE = ROOT / "examples" / "word-count"
 ANSWER = re.compile(r"^Allow\?.*\) (.+)$", re.MULTILINE)
@@ -84,7 +85,7 @@ class Place:
         foreign = ("PEGBOARD_", "GIT_", "XDG_", "OPENAI_")
         kept = {n: v for n, v in os.environ.items() if not n.startswith(foreign) and not n.endswith("_API_KEY")}
         return kept | {
-            "PATH": os.pathsep.join([str(PROGRAMS), kept.get("PATH", os.defpath)]),
+            "PATH": os.pathsep.join([PROGRAMS, kept.get("PATH", os.defpath)]),
             "PYTHONPATH": os.pathsep.join(map(str, [self.site, self.page.parent, self.page.parent / "src"])),
             "PYTHONWARNINGS": "ignore::DeprecationWarning",
             "HOME": str(self.top),

@@ -71,14 +71,19 @@ class Cli:
     root: Path
     home: Path
     environ: dict[str, str]
-    warm: Warm
+    warms: dict[bool, Warm]
+
+    def warm(self, environ: dict[str, str]) -> Warm | None:
+        """What spares a run with these variables its start; None: the start itself would read some of them."""
+        warm = self.warms[environ.get("PEGBOARD_MODEL", "").startswith("openai")]
+        return warm if warm.fits(environ, self.root) else None
 
     def __call__(self, *args: str, stdin: str | bytes = "", **environ: str) -> Done:
         """A run that has ended. Its start is the warm process's, unless the variables given are read by the start itself."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         command, env = [PROGRAM, *args], self.environ | environ
-        if self.warm.fits(env, self.root):
-            ran = self.warm.run(command, cwd=self.root, env=env, data=data)
+        if warm := self.warm(env):
+            ran = warm.run(command, cwd=self.root, env=env, data=data)
         else:
             ran = subprocess.run(command, cwd=self.root, env=env, input=data, capture_output=True, timeout=60)
         return Done(ran.returncode, ran.stdout.decode("utf-8"), ran.stderr.decode("utf-8"))
@@ -96,15 +101,19 @@ class Cli:
 
     def terminal(self, *args: str, dimensions: tuple[int, int] = (24, 200), **environ: str) -> pexpect.spawn[str]:
         """On a pseudo-terminal, as a person sees it; `dimensions`: its lines and columns."""
-        child = pexpect.spawn(
-            str(PROGRAM),
-            list(args),
-            cwd=str(self.root),
-            env=self.environ | {"TERM": "xterm"} | environ,
-            encoding="utf-8",
-            timeout=20,
-            dimensions=dimensions,
-        )
+        env = self.environ | {"TERM": "xterm"} | environ
+        if warm := self.warm(env):
+            child = warm.terminal([PROGRAM, *args], cwd=self.root, env=env, dimensions=dimensions, timeout=20)
+        else:
+            child = pexpect.spawn(
+                str(PROGRAM),
+                list(args),
+                cwd=str(self.root),
+                env=env,
+                encoding="utf-8",
+                timeout=20,
+                dimensions=dimensions,
+            )
         child.delaybeforesend = 0.02
         return child
 
@@ -136,6 +145,14 @@ def warm() -> Iterator[Warm]:
 
 
 @pytest.fixture(scope="session")
+def warms(warm: Warm) -> Iterator[dict[bool, Warm]]:
+    """The same, with and without the SDK of the endpoints that a run may talk to."""
+    process = Warm("pegboard_openai", "openai.resources.chat")
+    yield {False: warm, True: process}
+    process.close()
+
+
+@pytest.fixture(scope="session")
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A folder in which the stranger's plugin is installed, and what is kept of a first look at it."""
     site, state = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("state")
@@ -150,7 +167,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path], warm: Warm) -> Cli:
+def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path], warms: dict[bool, Warm]) -> Cli:
     """The command line in an empty workspace, with the stranger's plugin installed, known, and its provider chosen."""
     site, root = tmp_path / "site", tmp_path / "root"
     shutil.copytree(stranger[0], site, ignore=shutil.ignore_patterns("__pycache__"))
@@ -165,4 +182,4 @@ def cli(tmp_path: Path, home: Path, stranger: tuple[Path, Path], warm: Warm) -> 
     environ = dict(os.environ) | {"PYTHONPATH": str(site), "PEGBOARD_MODEL": "script", "LC_ALL": "C.UTF-8"}
     for name in ("NO_COLOR", "COLUMNS", "LINES"):  # a runner of tests may have set them
         environ.pop(name, None)
-    return Cli(root, home, environ, warm)
+    return Cli(root, home, environ, warms)

@@ -13,6 +13,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from warm import Warm
 
 PROGRAM = Path(sys.executable).with_name("pegboard")
 APPROVER = """
@@ -74,7 +75,8 @@ COMMAND = "import typer\napp = typer.Typer()\n@app.command()\ndef main() -> None
 class Machine:
     """A person's computer: a folder of installed strangers, a home, a workspace."""
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, warm: Warm) -> None:
+        self.warm = warm
         self.site, self.root, self.home = top / "site", top / "root", top / "home"
         for folder in (self.site, self.root / ".pegboard", self.home / ".config" / "pegboard"):
             folder.mkdir(parents=True)
@@ -100,15 +102,7 @@ class Machine:
         (self.home / ".config" / "pegboard" / "config.toml").write_text(dedent(text), "utf-8")
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [PROGRAM, *words],
-            cwd=self.root,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=110,
-        )
+        return self.warm.text([PROGRAM, *words], cwd=self.root, env=self.environ, timeout=110)
 
     def rows(self) -> dict[tuple[str, str], Any]:
         found = json.loads(self.run("plugins", "--json").stdout)["plugins"]
@@ -120,8 +114,8 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+def machine(tmp_path: Path, warm: Warm) -> Machine:
+    return Machine(tmp_path, warm)
 
 
 # --- two strangers claim what a person named --------------------------------------------------------------------------

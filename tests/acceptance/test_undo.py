@@ -208,6 +208,7 @@ def halfway(cli: Any, *words: str) -> Any:
     process = cli.start("undo", *words)
     while (cli.root / f"f{FILES - 50}").read_text() != "old\n":
         assert process.poll() is None, process.communicate()
+        time.sleep(0.001)
     process.send_signal(signal.SIGSTOP)
     assert os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
     assert set(contents(cli)) == {"old\n", "new\n"}, "half of it is undone"

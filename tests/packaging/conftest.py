@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -34,8 +36,41 @@ def compiling() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
+def same_file(source: str, target: str) -> None:
+    """A link, which costs nothing, where it can be: Python replaces bytecode and never writes into it."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def packages_of(venv: Path) -> Path:
+    return next((venv / "lib").glob("python*")) / "site-packages"
+
+
 @pytest.fixture(scope="session")
-def environment() -> Callable[[Path, Sequence[Path | str]], Path]:
+def compiled(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Give a fresh environment the bytecode of what it holds: that of our wheels, compiled once a run, and of the same files
+    in the environment of this run. Bytecode of anything else Python would refuse, by its source's time and size."""
+    ours = tmp_path_factory.mktemp("compiled") / "venv"
+    uv("venv", ours)
+    uv("pip", "install", "--no-deps", "--python", ours, *wheels.values())
+    subprocess.run([sys.executable, "-m", "compileall", "-q", packages_of(ours)], check=True)
+    sources = [packages_of(ours), Path(sysconfig.get_path("purelib"))]
+
+    def compiled(venv: Path) -> None:
+        target = packages_of(venv)
+        for folder in {path.parent for path in target.rglob("*.py")}:
+            below = folder.relative_to(target) / "__pycache__"
+            kept = next((source / below for source in sources if (source / below).is_dir()), None)
+            if kept is not None and not (target / below).exists():
+                shutil.copytree(kept, target / below, copy_function=same_file)
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def environment(compiled: Callable[[Path], None]) -> Callable[[Path, Sequence[Path | str]], Path]:
     """Make a fresh environment in a folder, with these wheels, folders or names and what they ask for, nothing else."""
 
     def make(folder: Path, wanted: Sequence[Path | str]) -> Path:
@@ -51,16 +86,32 @@ def environment() -> Callable[[Path, Sequence[Path | str]], Path]:
             CONSTRAINTS,
             *wanted,
         )
+        compiled(folder)
         return folder
 
     return make
 
 
+BUILDS = """
+import os, sys
+from hatchling import build
+for folder in sys.argv[2:]:
+    os.chdir(folder)
+    build.build_wheel(sys.argv[1])
+"""
+
+
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A wheel of every distribution, by name."""
+    """A wheel of every distribution, by name: the core's in an environment of its own, as uv builds one; the others by the
+    same backend in one process (`test_every_folder_is_built_alike`)."""
     out = tmp_path_factory.mktemp("dist")
-    uv("build", "--all-packages", "--wheel", "--build-constraint", CONSTRAINTS, "--out-dir", out)
+    uv("build", "--package", "pegboard-core", "--wheel", "--build-constraint", CONSTRAINTS, "--out-dir", out)
+    others = [
+        ROOT,
+        *(path.parent for kind in ("toolsets", "plugins") for path in ROOT.glob(f"{kind}/*/pyproject.toml")),
+    ]
+    subprocess.run([sys.executable, "-c", BUILDS, out, *others], check=True, stdout=subprocess.DEVNULL)
     return {path.name.partition("-")[0].replace("_", "-"): path for path in out.glob("*.whl")}
 
 

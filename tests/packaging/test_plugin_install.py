@@ -72,9 +72,8 @@ def venv(
     environment: Environment,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[str, Path]:
-    made = environment(tmp_path_factory.mktemp("installing") / "venv", list(wheels.values()))
-    if request.param == "pip":
-        subprocess.run([made / "bin" / "python", "-m", "ensurepip"], check=True, capture_output=True)
+    pip = ["pip"] if request.param == "pip" else []
+    made = environment(tmp_path_factory.mktemp("installing") / "venv", [*wheels.values(), *pip])
     return request.param, made
 
 

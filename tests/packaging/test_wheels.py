@@ -65,6 +65,13 @@ def test_every_folder_builds_a_wheel(wheels: dict[str, Path]) -> None:
     assert set(wheels) == {"pegboard", *map(name_of, MEMBERS)}
 
 
+def test_every_folder_is_built_alike() -> None:
+    """So that the core's wheel, built in an environment of its own, speaks for all."""
+    for folder in [ROOT, *MEMBERS]:
+        system = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["build-system"]
+        assert system == {"requires": ["hatchling"], "build-backend": "hatchling.build"}, folder
+
+
 @pytest.mark.parametrize("folder", MEMBERS, ids=name_of)
 def test_a_wheel_carries_its_package_types_and_licence(wheels: dict[str, Path], folder: Path) -> None:
     name = name_of(folder)

@@ -15,12 +15,18 @@ def as_expected(plan: Plan, row) -> bool:
     return value == row.get("value")
 
 
+PLANNED: dict[tuple[str, int], Plan] = {}
+"""What came of each request with each offer, made once: these offers live as long as the run."""
+
+
 def sorted_out(requests, offers):
     """Right acts, wrong acts, and requests asked back on though a tool could serve them."""
     router = Router()
     right, wrong, asked = [], [], []
     for row in requests:
-        plan = router.plan(row["request"], offers)
+        plan = PLANNED.get((row["request"], id(offers)))
+        if plan is None:
+            plan = PLANNED[row["request"], id(offers)] = router.plan(row["request"], offers)
         if plan.acts:
             (right if as_expected(plan, row) else wrong).append((row["request"], plan.choices[0]))
         elif row["tool"]:

@@ -120,7 +120,7 @@ class Asking(Focusing, can_focus=True):
                 return "allow as edited", "yes"
             case "approval.details":
                 return ("in short", "short") if self.queue.draft(question).full else ("in full", "full")
-            case "approval.allow-chosen":
+            case "approval.allow_chosen":
                 return f"allow chosen ({len(self.queue.chosen)})", "chosen"
             case "approval.back" if self.step == "look":
                 return ("to the input", "back") if isinstance(question, ApprovalAsked) else ("dismiss", "dismiss")
@@ -153,7 +153,7 @@ class Asking(Focusing, can_focus=True):
             top.append(frame.rule_row(look))
         top += body.between(draft.scroll, draft.scroll + share.body)
         if share.rule:
-            top.append(frame.rule_row(look, draft.scroll, below, self._key("approval.page-down") or "pgdn", body.whole))
+            top.append(frame.rule_row(look, draft.scroll, below, self._key("approval.page_down") or "pgdn", body.whole))
         self._page = max(share.body - 1, 1)
         self.query_one("#asked", Lines).show(top)
         self.query_one("#arguments", TextArea).styles.height = field
@@ -202,7 +202,7 @@ class Asking(Focusing, can_focus=True):
     def _untold(self, id: str, question: Question) -> bool:
         """Whether a key that does something is not told of: it would only be noise here."""
         match id:
-            case "approval.no-all":
+            case "approval.no_all":
                 return len(self.queue.approvals) < 2
             case "approval.editor":
                 return self.step != "edit"
