@@ -206,6 +206,16 @@ def property_tests() -> None:
     settings.load_profile("pegboard")
 
 
+LONGEST_ID = 200
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long value is named by its beginning and its length: every process of a run is told the names of all tests."""
+    if not isinstance(val, str | bytes) or len(val) <= LONGEST_ID:
+        return None
+    return f"{val[:40]!a} and so on, {len(val)} in all"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "row(*ids): rows of the shared specification that the test delivers, three at most"

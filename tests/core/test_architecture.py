@@ -15,7 +15,12 @@ from pegboard.activity import GLYPHS
 
 SOURCE = Path(pegboard.__file__).parent
 FILES = sorted(path for path in SOURCE.rglob("*.py"))
-TREES = {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in FILES}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """By module's path. Not made as this module is imported, which every process of a run does."""
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in FILES}
 
 
 def inside(name: str) -> bool:
@@ -37,30 +42,30 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
 
 
 def test_the_source_is_there() -> None:
-    assert {"road.py", "running.py", "agent.py", "session/log.py"} <= set(TREES)
+    assert {"road.py", "running.py", "agent.py", "session/log.py"} <= set(trees())
 
 
 @pytest.mark.row("R-001")
 def test_a_tools_function_is_reached_in_running_alone() -> None:
-    users = {name for name, tree in TREES.items() if inside(name) for _ in attributes(tree, "function")}
+    users = {name for name, tree in trees().items() if inside(name) for _ in attributes(tree, "function")}
     assert users == {"running.py", "plugins/loading.py"}
-    plugins = {ast.unparse(node) for node in attributes(TREES["plugins/loading.py"], "function")}
+    plugins = {ast.unparse(node) for node in attributes(trees()["plugins/loading.py"], "function")}
     assert plugins == {"impl.function"}  # a hook's implementation, not a tool's
 
 
 @pytest.mark.row("R-001")
 def test_only_the_road_makes_grants_and_has_them_run() -> None:
-    grants = {name for name, tree in TREES.items() for called, _ in calls(tree) if called.split(".")[-1] == "Grant"}
+    grants = {name for name, tree in trees().items() for called, _ in calls(tree) if called.split(".")[-1] == "Grant"}
     assert grants == {"road.py"}
     runs = {
         (name, called)
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if inside(name)
         for called, _ in calls(tree)
         if called.endswith(("runner.run", "Runner.run"))
     }
     assert runs == {("road.py", "self.runner.run")}
-    makers = {name for name, tree in TREES.items() for called, _ in calls(tree) if called == "Runner"}
+    makers = {name for name, tree in trees().items() for called, _ in calls(tree) if called == "Runner"}
     assert makers == {"board.py"}
 
 
@@ -68,20 +73,20 @@ def test_only_the_road_makes_grants_and_has_them_run() -> None:
 def test_every_way_to_call_a_tool_is_the_roads_travel() -> None:
     travels = {
         (name, called)
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for called, _ in calls(tree)
         if called.endswith((".travel", "again"))
     }
     assert {name for name, _ in travels} == {"agent.py", "board.py", "contexts.py"}
     stages = {
         (name, called.split(".")[-1])
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for called, _ in calls(tree)
         if called.endswith((".prepare", ".perform")) and ("road." in called or name == "road.py")
     }
     both = {(name, stage) for name in ("road.py", "dispatch.py") for stage in ("prepare", "perform")}
     assert stages == both  # the calls of a reply, side by side
-    roads = {name for name, tree in TREES.items() for called, _ in calls(tree) if called == "Road"}
+    roads = {name for name, tree in trees().items() for called, _ in calls(tree) if called == "Road"}
     assert roads == {"board.py"}
 
 
@@ -107,12 +112,12 @@ def texts(tree: ast.AST) -> Iterator[str]:
 @pytest.mark.row("R-002")
 def test_the_core_names_no_tool() -> None:
     names = set(TOOLS.split()) - PERMISSIONS
-    found = {(name, text) for name, tree in TREES.items() if inside(name) for text in texts(tree) if text in names}
+    found = {(name, text) for name, tree in trees().items() if inside(name) for text in texts(tree) if text in names}
     assert found == set()
     loop = {
         text
         for name in ("agent.py", "turn.py", "repeats.py", "road.py", "lane.py", "trip.py")
-        for text in texts(TREES[name])
+        for text in texts(trees()[name])
     }
     assert not loop & names
 
@@ -122,7 +127,7 @@ def test_no_tools_name_is_looked_at_on_the_road() -> None:
     """Names are compared in the registry and in policy's name rules alone."""
     users = {
         name
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         if inside(name)
         for node in ast.walk(tree)
         if isinstance(node, ast.Compare)
@@ -133,12 +138,12 @@ def test_no_tools_name_is_looked_at_on_the_road() -> None:
     }
     assert users <= {"road.py"}  # `tool.name in self.runner.stuck`: which tool is off, whichever it is
     assert "name ==" not in "".join(
-        ast.unparse(node) for node in ast.walk(TREES["road.py"]) if isinstance(node, ast.Compare)
+        ast.unparse(node) for node in ast.walk(trees()["road.py"]) if isinstance(node, ast.Compare)
     )
 
 
 def test_the_core_names_no_front_end() -> None:
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for node in ast.walk(tree):
             modules = (
                 [alias.name for alias in node.names]
@@ -204,7 +209,7 @@ def broad() -> list[tuple[str, ast.ExceptHandler, str]]:
 
 def _broad() -> Iterator[tuple[str, ast.ExceptHandler, str]]:
     """(module, handler, the comment on its line) of every broad catch that does not raise again."""
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         lines = (SOURCE / name).read_text("utf-8")
         comments = {
             token.start[0]: token.string
@@ -239,7 +244,7 @@ def test_nothing_catches_what_ends_the_program_save_where_a_strangers_thread_beg
 def test_no_module_has_state_that_outlives_a_board() -> None:
     """Module-level names are constants: nothing assigns to them from a function, and none is an empty container."""
     offenders = []
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         if not inside(name):
             continue
         offenders += [f"{name}:{node.lineno} global" for node in ast.walk(tree) if isinstance(node, ast.Global)]

@@ -85,6 +85,34 @@ def test_the_terminal_is_given_back_when_suspended_and_when_told_to_end(
     assert child.exitstatus == 130
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the terminal is asked whether it is there")
+def test_told_by_a_hangup_to_end_a_terminal_that_is_still_there_is_given_back(
+    begin: Callable[..., pexpect.spawn[str]],
+) -> None:
+    child = begin(PROGRAM, "tui", "--model", "offline", "--session", "s-3")
+    child.expect("a router")
+    child.send("hello\r")
+    child.expect("I am a router")
+    os.kill(child.pid, signal.SIGHUP)
+    child.expect(re.escape(LEFT))
+    child.expect("To go on: pegboard tui --session s-3")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+
+
+def test_the_terminal_is_left_once_so_what_kept_the_app_from_starting_stays_to_be_read(
+    begin: Callable[..., pexpect.spawn[str]],
+) -> None:
+    child = begin(PROGRAM, "tui", "--model", "offline", "--continue")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert (
+        "to continue; nothing was started" in child.before.rpartition(LEFT)[2]
+    )  # leaving again puts the cursor above it
+    assert child.exitstatus == 2
+
+
 def test_a_terminal_that_goes_away_ends_the_app_and_the_session_is_kept(
     begin: Callable[..., pexpect.spawn[str]], tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import ClassVar
 
 import pytest
 from pegboard.blocks import AnyBlock, Custom, Note, Table, Text
+from pegboard_tui.custom import messages as told
 from pegboard_tui.custom import stage as stage_module
 from pegboard_tui.custom.easel import Easel
 from pegboard_tui.custom.framed import Framed
@@ -282,3 +284,16 @@ def test_one_distribution_that_is_found_twice_claims_a_kind_once(
     claim = Kinds().find("twice")
     assert claim is not None and (claim.distribution, claim.value) == ("pegboard-twice", "twice:Widget")
     assert Kinds(frozenset({"pegboard-twice"})).find("twice") is None
+
+
+async def test_the_end_of_its_process_is_left_to_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    monkeypatch.setattr(subprocess.Popen, "poll", lambda self: looked.append(self.pid))
+    easel = Easel("json:dumps", lambda _: None, lambda _, __: None)
+    easel.send(told.Open(pane=1, data=None, width=10, height=3, theme={}, background="black"))
+    async with asyncio.timeout(20):
+        while easel.pid is None:
+            await asyncio.sleep(0.02)
+    await easel.gone()
+    assert easel.pid is None
+    assert not looked  # asyncio would say "Unknown child process" on the terminal that is given back

@@ -64,15 +64,15 @@ async def test_a_tool_without_a_category_and_notes_of_nothing_found(tmp_path: Pa
 async def test_ctrl_c_stops_the_command_and_again_the_turn_and_nothing_of_the_screen_is_in_the_log(
     tmp_path: Path,
 ) -> None:
-    steps = [("bash", {"command": "echo began; sleep 300"}), ("bash", {"command": "echo again; sleep 300"}), "Never."]
+    steps = [("bash", {"command": "echo began; sleep 300"}), ("bash", {"command": "echo again; sleep 300"}), [60.0]]
     async with playing(tmp_path, *steps, settings=ALONE + '[tool_permission]\nbash = "allow"\n') as app:
         await app.send("run it")
         await app.until(lambda screen: "began" in screen.replace("echo began", ""))
         await app.pilot.press("ctrl+c")
         await app.until(lambda screen: "again" in screen.replace("echo again", ""))  # the turn goes on
         await app.pilot.press("ctrl+c", "ctrl+c")
-        screen = await app.until("(cancelled)")
-        assert "Never." not in screen and app.app.is_running
+        await app.until("(cancelled)")
+        assert app.app.is_running
         [log] = (tmp_path / "state" / "sessions").glob("*/events.jsonl")
         events = [json.loads(line)["event"] for line in log.read_text("utf-8").splitlines()]
         assert {"prompt", "call_started", "call_finished", "turn_ended"} <= set(events)

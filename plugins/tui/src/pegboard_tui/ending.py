@@ -141,9 +141,10 @@ class Ending(Looks):
     def told_to_end(self, signal: str) -> None:
         """By a signal: what runs is ended first. Told again, the app ends now."""
         if signal == "SIGHUP" and self._driver is not None and not self.is_headless:
-            from pegboard_tui.terminal import let_go
+            from pegboard_tui.terminal import is_gone, let_go
 
-            let_go()
+            if is_gone():  # else somebody only said so: it is given back
+                let_go()
         if self._leaving and self._signal == signal:
             self.exit(INTERRUPTED)
         self._signal = signal

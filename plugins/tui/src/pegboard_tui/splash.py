@@ -47,9 +47,9 @@ class Splash:
         self._restore()
 
     def take_away(self) -> None:
-        """Nothing is to follow: give the terminal back."""
+        """Nothing is to follow: give the terminal back. Once: leaving again would put the cursor above what is said next."""
         if not self.taken:
-            self._restore()
+            self.give()
             _write(_LEAVE)
 
     def _restore(self) -> None:

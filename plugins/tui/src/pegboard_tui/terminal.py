@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
+import termios
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -35,10 +37,24 @@ class Terminal(LinuxDriver):
         try:
             self.run_input_thread()
         except OSError:
+            let_go()
             app: PegboardApp = self._app  # type: ignore[assignment]
             if (loop := app._loop) is not None:
                 with suppress(RuntimeError):  # it is closed
                     loop.call_soon_threadsafe(app.told_to_end, "SIGHUP")
+
+
+def is_gone() -> bool:
+    """Whether nobody is at the other end of the terminal any more."""
+    if sys.__stdin__ is None:
+        return True
+    try:
+        poller = select.poll()
+        poller.register(sys.__stdin__.fileno(), 0)
+        termios.tcgetattr(sys.__stdin__.fileno())
+        return any(what & (select.POLLHUP | select.POLLERR) for _, what in poller.poll(0))
+    except (OSError, ValueError, termios.error):
+        return True
 
 
 def let_go() -> None:

@@ -84,7 +84,7 @@ class Easel:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             with suppress(ProcessLookupError):
-                process.kill()
+                os.kill(process.pid, signal.SIGKILL)  # process.kill() would look first, and take its end from who waits
 
     async def gone(self) -> None:
         """End the process, and wait until it is gone; not for long, whatever it does."""
