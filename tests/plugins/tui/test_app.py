@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from pathlib import Path
 
 from pegboard import port
 from pegboard_tui.app import PegboardApp
 from scripted import ScriptedHost
+from textual import events
 
 
 async def test_a_prompt_that_is_typed_is_sent_to_the_agent(tmp_path: Path) -> None:
@@ -17,3 +20,37 @@ async def test_a_prompt_that_is_typed_is_sent_to_the_agent(tmp_path: Path) -> No
         await pilot.press(*"hello", "enter")
         await pilot.pause()
         assert conversation.port.sent == [port.Prompt(text="hello")]
+
+
+async def test_keys_that_come_all_at_once_are_taken_in_their_order(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    conversation = host.open()
+    app = PegboardApp(host, conversation)
+    async with app.run_test(size=(100, 30)) as pilot:
+        keys = [*"abc", *["backspace"] * 3, *"hello", "backspace", *"!", "enter", *"next", "left"]
+        for key in keys:
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        app.post_message(events.Paste("one more "))
+        await pilot.pause(0.5)
+        assert conversation.port.sent == [port.Prompt(text="hell!")]
+        assert app.view.composer.text == "nexone more t"
+
+
+async def test_keys_keep_their_order_when_nothing_moved_for_a_while(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    app = PegboardApp(host, host.open())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("a", "b")
+        await pilot.pause()
+
+        async def busy() -> None:
+            await asyncio.sleep(0.1)
+            time.sleep(0.9)
+
+        assert app.focused is not None
+        app.focused.call_next(busy)
+        app.post_message(events.Key("backspace", None))
+        for key in "xyz":
+            app.post_message(events.Key(key, key))
+        await asyncio.sleep(1.5)
+        assert app.view.composer.text == "axyz"

@@ -267,3 +267,9 @@ def test_markdown_and_pygments_are_imported_when_something_is_drawn() -> None:
         "import sys, pegboard_tui.drawing.items; sys.exit(bool({'markdown_it', 'pygments', 'PIL'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("line", ["[" * 20_000, "*a_ " * 10_000, "|".join("a" * 3_000), "> " * 3_000 + "deep"])
+def test_a_line_of_nothing_but_signs_is_shown_as_it_is_written(line: str) -> None:
+    shown = "".join(letters(markdown(f"# T\n\n{line}\n", Look(width=80))))
+    assert "# T" in shown and line[-3:].strip() in shown

@@ -73,7 +73,9 @@ class Fold:
                 changed = []
             case kinds.Prompt(text=text, by=by):
                 changed = [
-                    self._tell(event, text) if by == kinds.LOOP else self._add(Asked(key=_key(event), text=text, by=by))
+                    self._tell(event, f"to the model: {text}")
+                    if by == kinds.LOOP
+                    else self._add(Asked(key=_key(event), text=text, by=by))
                 ]
             case kinds.Thinking(text=text):
                 changed = [*self._replies.think(text)]

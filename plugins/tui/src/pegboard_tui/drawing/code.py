@@ -17,7 +17,7 @@ from pegboard_tui.drawing.spelling import Line
 if TYPE_CHECKING:
     from pegboard_tui.drawing.look import Palette
 
-MOST = 60_000
+MOST = 20_000
 """Characters that are lexed at once; longer code is drawn plain, for lexers may be slow on what they were not made for."""
 LONGEST = 2_000
 """Characters of a line in code that is lexed."""

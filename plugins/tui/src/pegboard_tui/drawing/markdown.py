@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
     from pegboard_tui.drawing.look import Palette
 
-MOST = 100_000
+MOST = 50_000
 """Characters of one text that are set; what follows is shown as it is written."""
+SIGNS = 2_000
+"""Signs of Markdown in one line from which nothing of a text is set: reading them takes time that grows faster than they."""
 CHUNK = 40
 """Lines of code that are set once and for all while the end of their fence has not come."""
 _BULLETS = "•◦▪"
@@ -65,6 +67,9 @@ class Growing:
     def draw(self, text: str, look: Look, *, done: bool = True) -> list[Strip]:
         """The text as it is now. done: nothing more comes; before that, what a last line only begins is held back."""
         more, text = text[MOST:], text[:MOST]
+        if _is_dense(text):
+            self._forget(None)
+            return text_rows(text + more, look.palette.text, look)
         key = (look.width, look.palette)
         if key != self._key or not text.startswith(self._text) or (done and self._parted):
             self._forget(key)
@@ -115,6 +120,11 @@ class Growing:
 
 
 _BLANK = Strip.blank(0)
+
+
+def _is_dense(text: str) -> bool:
+    """Whether a line has more signs than `SIGNS`."""
+    return any(len(line) > SIGNS and sum(map(line.count, "[*_|`>~")) > SIGNS for line in text.split("\n"))
 
 
 def _certain(text: str) -> str:
