@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import pty
 import select
@@ -68,7 +69,7 @@ def painting(scratch: Path) -> Iterator[Pair]:
 STALL = 3.0
 """Seconds that eight tools run."""
 EIGHT = 8
-PIECE = "A **word** or two, `code`, and\n"
+PIECES = ("A **word** or two, ", "`code`, and more words that make a sentence.\n", "- an item\n", "\n")
 
 
 class Talker:
@@ -80,9 +81,9 @@ class Talker:
         """The text, fifty pieces a second."""
         from pegboard.models import EndPart, TextPart
 
-        until = time.perf_counter() + STALL
+        until, pieces = time.perf_counter() + STALL, itertools.cycle(PIECES)
         while time.perf_counter() < until:
-            yield TextPart(PIECE)
+            yield TextPart(next(pieces))
             await asyncio.sleep(0.02)
         yield EndPart()
 

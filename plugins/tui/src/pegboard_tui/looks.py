@@ -14,6 +14,7 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
+from textual.widget import Widget
 
 from pegboard_tui.commands import offered
 from pegboard_tui.drawing.look import Palette
@@ -54,6 +55,8 @@ class Looks(App[int]):
         self.told: list[str] = []
         self.keys: dict[str, str] = {}
         self._palette: Palette | None = None
+        self._looked: SessionView | None = None
+        self._standing: list[Widget] = []
         self._encoding = getattr(sys.__stderr__, "encoding", None)  # Textual writes there
         self.notifier = Notifier(host.ui.notify, self.environ, self.write_to_terminal)
         for theme in THEMES:
@@ -166,7 +169,10 @@ class Looks(App[int]):
     @property
     def looked_at(self) -> SessionView | None:
         """The session that is seen."""
-        return next((view for view in self.screen_stack[0].query(SessionView) if view.display), None)
+        if self._looked is None or not (self._looked.is_attached and self._looked.display):
+            there = self.screen_stack[0].query(SessionView)
+            self._looked = next((view for view in there if view.display), None)
+        return self._looked
 
     def show_standing(self) -> None:
         """Show how the session that is seen stands: above it, below it, and in the side pane."""
@@ -174,12 +180,13 @@ class Looks(App[int]):
         if view is None or not view.is_mounted:
             return
         facts, screen = facts_of(view), self.screen_stack[0]
-        for status in screen.query(Status):
-            status.show(facts)
-        for hints in screen.query(Hints):
-            hints.show(facts)
-        for side in screen.query(Side):
-            side.show(view.fold, view.conversation)
+        if not self._standing:  # searching for them each time something streams costs more than showing it
+            self._standing = list(screen.query("Status, Hints, Side"))
+        for widget in self._standing:
+            if isinstance(widget, Status | Hints):
+                widget.show(facts)
+            elif isinstance(widget, Side):
+                widget.show(view.fold, view.conversation)
 
     def heard(self, message: SessionView.Changed) -> None:
         """Something happened in a session: it is shown, and told where nobody looks."""

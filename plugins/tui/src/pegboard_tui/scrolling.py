@@ -20,7 +20,7 @@ from pegboard_tui.items import AnyItem
 from pegboard_tui.painting import GUTTER, Marks, painted
 from pegboard_tui.window import Gap, Row, Window, spaced
 
-FRAME = 1 / 20
+FRAME = 1 / 8
 """Seconds between two repaints while much is going on."""
 BURST = 4
 """How many may come at once after a rest."""
