@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from pegboard.terminal import command_output, spelled, visible
 from pegboard.touches import kinds_in
+from pegboard.wording import refusal
 
 from pegboard_cli.places import place_of
 
 if TYPE_CHECKING:
     from pegboard.calls import BlockName
-    from pegboard.events import ApprovalAnswered, CallFinished, Usage
+    from pegboard.events import ApprovalAnswered, CallFinished
     from pegboard.tooling import Tool
 
 
@@ -34,26 +35,7 @@ def error_line(text: str) -> str:
 
 def short_error(event: CallFinished) -> str:
     """What went wrong in one line. A refusal is named only: the model's answer says the rest."""
-    return visible(f"Error: {reason}" if (reason := _refusal(event)) else error_line(spelled(event.text)), keep="\t")
-
-
-def _refusal(event: CallFinished) -> str:
-    decision = event.decision
-    if decision is None:
-        return ""
-    if event.block == "guard":
-        return f"refused by the guard: {decision.rule}"
-    if event.block != "denied":
-        return ""
-    answer = decision.answer
-    if answer is None:
-        return f"denied by {decision.rule} ({decision.layer})" if decision.action == "deny" else ""
-    if answer.by == "headless":
-        return "needs consent, nobody to ask"
-    if answer.granted:  # it was allowed, and the turn ended before it ran
-        return ""
-    who = "you" if answer.by == "person" else answer.by
-    return f"declined by {who}" + (f": {answer.reason}" if answer.reason else "")
+    return visible(f"Error: {reason}" if (reason := refusal(event)) else error_line(spelled(event.text)), keep="\t")
 
 
 def kept_line(event: ApprovalAnswered) -> str:
@@ -65,13 +47,6 @@ def kept_line(event: ApprovalAnswered) -> str:
     return visible(
         f"  kept {how}: {'; '.join(event.remember)} ({place_of(source)}). To take it back, delete that rule there."
     )
-
-
-def usage_line(usage: Usage) -> str:
-    """What the model's replies of a turn took: `1,234 tokens in (1,000 cached), 56 out, $0.0123`."""
-    cached = f" ({usage.cached:,} cached)" if usage.cached else ""
-    cost = f", ${usage.cost:.4f}" if usage.cost is not None else ""
-    return f"{usage.input:,} tokens in{cached}, {usage.output:,} out{cost}"
 
 
 def dropped_line(dropped: Sequence[str], tool: Tool | None, text: str = "") -> str:

@@ -33,13 +33,14 @@ from pegboard.events import (
 )
 from pegboard.registry import Registry
 from pegboard.terminal import spelled, visible
+from pegboard.wording import used
 
 from pegboard_cli.answer import Answer
 from pegboard_cli.asked_calls import AskedCalls, Together
 from pegboard_cli.progress import Waits
 from pegboard_cli.prompt import Subject
 from pegboard_cli.render import activity_line, block_lines
-from pegboard_cli.results import dropped_line, kept_line, result_text, short_error, usage_line
+from pegboard_cli.results import dropped_line, kept_line, result_text, short_error
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import columns
 from pegboard_cli.thoughts import Thoughts
@@ -291,7 +292,7 @@ class Viewer:
 
     def _usage(self, event: Usage) -> None:
         if self._ui.show_usage:
-            self._screen.say(self._screen.styles.dim(f"  {usage_line(event)}"))
+            self._screen.say(self._screen.styles.dim(f"  {used(event)}"))
 
     def _nothing(self, event: object) -> None:
         """Not for the eye."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.blocks import Activity, Diff, Text
 from pegboard.terminal import visible
+from pegboard.wording import refusal
 from rich.segment import Segment
 from textual.strip import Strip
 
@@ -91,26 +92,6 @@ def _own_diff(item: Made, shown: list[AnyBlock]) -> Diff | None:
     found = [block for block in shown if isinstance(block, Diff)]
     named = len(found) == 1 and found[0].path == item.described.activity.subject and not found[0].to
     return found[0] if named else None
-
-
-def refusal(event: CallFinished) -> str:
-    """Who refused it, and why, in a line; "" where nobody did."""
-    decision = event.decision
-    if decision is None:
-        return ""
-    if event.block == "guard":
-        return f"refused by the guard: {decision.rule}"
-    if event.block != "denied":
-        return ""
-    answer = decision.answer
-    if answer is None:
-        return f"denied by {decision.rule} ({decision.layer})" if decision.action == "deny" else ""
-    if answer.by == "headless":
-        return "needs consent, nobody to ask"
-    if answer.granted:  # it was allowed, and the turn ended before it ran
-        return ""
-    who = "you" if answer.by == "person" else answer.by
-    return f"declined by {who}" + (f": {answer.reason}" if answer.reason else "")
 
 
 def duration(seconds: float) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 from weakref import WeakKeyDictionary
 
 from pegboard.blocks import Activity, Note
+from pegboard.wording import used
 from textual.strip import Strip
 
 from pegboard_tui.drawing import texts
@@ -17,7 +18,6 @@ from pegboard_tui.items import AnyItem, Asked, Ended, Made, Said, Shown, Thought
 
 if TYPE_CHECKING:
     from pegboard.blocks import AnyBlock
-    from pegboard.events import Usage
     from rich.style import Style
 
     from pegboard_tui.drawing.look import Look
@@ -51,13 +51,6 @@ def rows(item: AnyItem, look: Look) -> list[Strip]:
             return _ended(item, look)
         case _:
             assert_never(item)
-
-
-def usage_text(usage: Usage) -> str:
-    """What a turn took: `1,234 tokens in (1,000 cached), 56 out, $0.0123`."""
-    cached = f" ({usage.cached:,} cached)" if usage.cached else ""
-    cost = f", ${usage.cost:.4f}" if usage.cost is not None else ""
-    return f"{usage.input:,} tokens in{cached}, {usage.output:,} out{cost}"
 
 
 def estimate(item: AnyItem, width: int) -> int:
@@ -139,8 +132,8 @@ def _ended(item: Ended, look: Look) -> list[Strip]:
     found = _marked("!", problem, style, look) if problem else []
     if item.usage is not None:
         took = [duration(item.seconds)] if item.seconds is not None else []
-        used = [usage_text(item.usage)] if item.usage.input or item.usage.output else []
-        found += strips(one_line(" · ".join([*took, *used]), palette.dim, look)) if took or used else []
+        took += [used(item.usage)] if item.usage.input or item.usage.output else []
+        found += strips(one_line(" · ".join(took), palette.dim, look)) if took else []
     return found
 
 
