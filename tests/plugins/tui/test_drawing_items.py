@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 from unicodedata import category
 
+import msgspec
 import pytest
 from drawing import COLOURED, golden, letters, styled
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from pegboard.calls import Answer, Decision
 from pegboard.events import TurnEnded, Usage
 from pegboard.port import Described
 from pegboard.terminal import spelled, visible
+from pegboard.wording import refusal
 from pegboard_tui.drawing import markdown
 from pegboard_tui.drawing.cells import cells
 from pegboard_tui.drawing.items import estimate, rows
@@ -277,3 +279,12 @@ def test_a_guess_of_the_height_is_near_it() -> None:
     for item in items:
         height = len(rows(item, Look(width=80)))
         assert abs(estimate(item, 80) - height) <= 2 + height // 4, item
+
+
+def test_a_call_that_was_allowed_and_did_not_run_is_not_called_declined() -> None:
+    answer = Answer(granted=True, by="person")
+    decision = Decision(action="ask", rule="tool_permission.bash", layer="default", answer=answer)
+    finished = call_finished("c1", "the turn ended before it ran", outcome="blocked", block="denied", decision=decision)
+    assert refusal(finished) == ""
+    declined = Decision(action="ask", rule="r", layer="default", answer=Answer(granted=False, by="person"))
+    assert refusal(msgspec.structs.replace(finished, decision=declined)) == "declined by you"

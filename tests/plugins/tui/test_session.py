@@ -34,6 +34,7 @@ from pegboard_tui.live import Live, tail
 from pegboard_tui.session import SessionView
 from scripted import ScriptedHost, call_asked, call_finished, call_started
 from textual.pilot import Pilot
+from widgets import until
 
 
 def started(turn: int = 1) -> TurnStarted:
@@ -311,3 +312,24 @@ async def test_the_log_comes_whole_in_the_first_batch_and_a_broken_one_is_raised
     with pytest.raises(PegboardError, match="damaged"):
         async for batch in Batches(broken()):
             assert [event.seq for event in batch] == [1]
+
+
+async def test_what_a_turn_was_told_and_did_not_read_waits_and_what_is_sent_is_looked_at(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    talk = host.open()
+    app = PegboardApp(host, talk)
+    async with app.run_test(size=(80, 20)) as pilot:
+        view = app.view
+        talk.port.turn = 1
+        talk.port.emit(started(), Prompt(turn=1, text="go"), Message(turn=1, text="a line\n\n" * 60))
+        await until(pilot, lambda: view.busy and view.transcript.window.following)
+        view.transcript.scroll_lines(-30)
+        await typed(pilot, "look at b instead", "ctrl+t")
+        assert view.transcript.window.following and view.queued.steered == ["look at b instead"]
+        view.transcript.scroll_lines(-30)
+        assert not view.transcript.window.following
+        await pilot.press("end")
+        assert view.transcript.window.following
+        talk.port.emit(ended())
+        await until(pilot, lambda: not view.queued.steered)
+        await until(pilot, lambda: talk.port.sent[-1] == port.Prompt(text="look at b instead"))
