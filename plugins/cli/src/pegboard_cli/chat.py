@@ -16,13 +16,13 @@ from pegboard.blocks import Problem
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded, Undone
 from pegboard.policy import choices
+from pegboard.slash import BadCommand, Command
 from pegboard.slashes import Slashes
 from pegboard.terminal import spelled, visible
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE
 from pegboard_cli.call import belongs, show_result
-from pegboard_cli.chat_commands import BadCommand, Command
 from pegboard_cli.chat_history import History
 from pegboard_cli.chat_lines import Leave, TooLong, lines_of_stdin
 from pegboard_cli.chat_signals import Signals

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pegboard import events as kinds
+from pegboard import slash
 from pegboard.errors import ConfigError
+from pegboard.slash import BadCommand, Command
 from pegboard.terminal import visible
 from pegboard.wire import clean
 
@@ -44,50 +45,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
 ALSO = {"exit": "quit"}
 LAST_LINES = 30
 """Lines of the last exchange that are shown when a session is gone on with."""
-_COMMAND = re.compile(r"/(?P<name>[A-Za-z][\w-]*)(?:\s+(?P<rest>.*))?", re.DOTALL)
 _NOTES = """\
 A line goes to the model. A backslash at the end goes on in the next line; a pasted text of several lines is one prompt.
 A line that begins with a slash and a word is a command; with a space in front, or a second slash, it is not.
 Ctrl-C stops the running call; pressed again, or with none running, it ends the turn. At a question it ends the turn."""
 
 
-class Command(NamedTuple):
-    """A slash command and what stands after it."""
-
-    name: str
-    rest: str = ""
-
-
-class BadCommand(Exception):
-    """A command that cannot be done as it was written. The text says why; nothing was done."""
-
-
 def read_line(line: str, others: Collection[str] = ()) -> Command | str:
-    """What a line says: a command, or the prompt to send. `//` and a space in front are for prompts that begin with a slash.
-    others: names of the board's slash commands.
+    """What a line says; see `pegboard.slash`. others: names of the board's slash commands.
 
     Raises:
         BadCommand: it looks like a command, and there is none of that name.
     """
-    if line.startswith("//"):
-        return line[1:].strip()
-    found = _COMMAND.fullmatch(line.rstrip())
-    if found is None:
-        return line.strip()
-    name = found["name"].lower()
-    name = ALSO.get(name, name)
-    if name in others and name not in COMMANDS:
-        return Command(name, (found["rest"] or "").strip())
-    if name not in COMMANDS:
-        near = difflib.get_close_matches(name, [*COMMANDS, *others], 1)
-        hint = f" Did you mean /{near[0]}?" if near else " /help lists those there are."
-        raise BadCommand(f"there is no command /{found['name']}.{hint} With a space in front it goes to the model.")
-    rest = (found["rest"] or "").strip()
-    if rest and " " not in COMMANDS[name][0]:
-        raise BadCommand(
-            f"/{name} takes nothing after it; nothing was done. With a space in front the line goes to the model."
-        )
-    return Command(name, rest)
+    return slash.read_line(line, {name: usage for name, (usage, _) in COMMANDS.items()}, lambda: others, ALSO)
 
 
 def read_model(rest: str) -> str:

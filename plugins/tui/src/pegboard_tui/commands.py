@@ -4,15 +4,16 @@ Those that the board has beside them come from `Host.commands()`."""
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from pegboard import slash
 from pegboard.port import Host, Offered
+from pegboard.slash import BadCommand, Command
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that stands for an argument."""
@@ -46,19 +47,7 @@ LOCAL: dict[str, Local] = {
 }
 """By name, in the order in which `/help` lists them."""
 ALSO = {"exit": "quit", "q": "quit", "clear": "new", "?": "help"}
-_COMMAND = re.compile(r"/(?P<name>[A-Za-z?][\w-]*)(?:\s+(?P<rest>.*))?", re.DOTALL)
 _WORD = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>:=|=@|=)(?P<value>.*)", re.DOTALL)
-
-
-class Command(NamedTuple):
-    """A slash command and what stands after it."""
-
-    name: str
-    rest: str = ""
-
-
-class BadCommand(Exception):
-    """A command that cannot be done as it was written. The text says why; nothing was done."""
 
 
 def offered(host: Host) -> list[Offered]:
@@ -67,33 +56,13 @@ def offered(host: Host) -> list[Offered]:
     return [*own, *(one for one in host.commands() if one.name not in LOCAL)]
 
 
-def read_line(line: str, names: Callable[[], Iterable[str]]) -> Command | str:
-    """What a line says: a command, or the prompt to send. `//` and a space in front are for prompts that begin with a slash.
-    names: of the board's commands; asked only when a name is not one of the app's.
+def read_line(line: str, names: Callable[[], Collection[str]]) -> Command | str:
+    """What a line says; see `pegboard.slash`. names: of the board's commands.
 
     Raises:
         BadCommand: it looks like a command, and there is none of that name.
     """
-    if line.startswith("//"):
-        return line[1:].strip()
-    found = _COMMAND.fullmatch(line.rstrip())
-    if found is None:
-        return line.strip()
-    name = found["name"].lower()
-    name = ALSO.get(name, name)
-    rest = (found["rest"] or "").strip()
-    if name in LOCAL:
-        if rest and " " not in LOCAL[name].usage:
-            raise BadCommand(
-                f"/{name} takes nothing after it; nothing was done. With a space in front the line goes to the model."
-            )
-        return Command(name, rest)
-    there = list(names())
-    if name not in there:
-        near = difflib.get_close_matches(name, [*LOCAL, *there], 1)
-        hint = f" Did you mean /{near[0]}?" if near else " /help lists those there are."
-        raise BadCommand(f"there is no command /{found['name']}.{hint} With a space in front it goes to the model.")
-    return Command(name, rest)
+    return slash.read_line(line, {name: one.usage for name, one in LOCAL.items()}, names, ALSO)
 
 
 def completions(name: str, rest: str, host: Host) -> list[str] | None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from pegboard import port
 from pegboard.blocks import AnyBlock, Diff, Note, Problem, Table, Text
 from pegboard.errors import PegboardError
+from pegboard.slash import BadCommand, Command
 from pegboard.terminal import visible
 
-from pegboard_tui.commands import LOCAL, BadCommand, Command, offered, read_call
+from pegboard_tui.commands import LOCAL, offered, read_call
 from pegboard_tui.items import Made, Said, Thought
 from pegboard_tui.sending import fresh
 

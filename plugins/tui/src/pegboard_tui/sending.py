@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from pegboard import port
 from pegboard.errors import PegboardError
 from pegboard.events import TurnEnded
+from pegboard.slash import BadCommand, Command
 
-from pegboard_tui.commands import BadCommand, Command, offered, read_line
+from pegboard_tui.commands import offered, read_line
 
 if TYPE_CHECKING:
     from pegboard_tui.session import SessionView
