@@ -229,7 +229,7 @@ async def pictures(scene: str, shots: Sequence[Shot], folder: Path) -> list[str]
     app = PegboardApp(made, talk)
     found = []
     async with app.run_test(size=shots[0].size) as pilot:
-        app.view.fold._clock = lambda: 0.0
+        app.view.fold.clock = lambda: 0.0
         app.query_one(Hints)._clock = lambda: 0.0
         talk.port.turn = 1
         for event in [*SCENES[scene](), *([PANEL] if scene == "work" else [])]:

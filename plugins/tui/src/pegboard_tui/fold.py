@@ -30,7 +30,7 @@ class Fold:
     items: in their order. running: calls that were started and have not finished, by id; tails: what they print.
     questions: those that wait for an answer, oldest first. panels: of plugins, by id. mode, model: of the last turn.
     tokens_in, tokens_out, cost: of all turns together. context: tokens of the last request and its reply; 0 is not known.
-    turn: the one that runs, in whichever process."""
+    turn: the one that runs, in whichever process. clock: the one that `Made.since` is told by."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Fold:
         self.cost: float | None = None
         self._describe = describe
         self._live = live
-        self._clock = clock
+        self.clock = clock
         self._awaits = awaits
         self._plain = plain
         self._calls: dict[str, Made] = {}
@@ -68,7 +68,7 @@ class Fold:
         match event:
             case kinds.TurnStarted():
                 self.turn, self.model, self.mode = event.turn, event.model, event.mode
-                self._usage, self._began = None, self._clock() if live else None
+                self._usage, self._began = None, self.clock() if live else None
                 self._replies.plain = self._plain(event.model)
                 changed = []
             case kinds.Prompt(text=text, by=by):
@@ -153,11 +153,6 @@ class Fold:
         """All of them, in their order."""
         return list(self._calls.values())
 
-    @property
-    def now(self) -> float:
-        """The time by the clock that `Made.since` is told by."""
-        return self._clock()
-
     # --- items --------------------------------------------------------------------------------------------------------
 
     def _own_key(self) -> str:
@@ -210,7 +205,7 @@ class Fold:
     def _started(self, id: str, *, live: bool) -> AnyItem | None:
         made = self._calls.get(id)
         if made is not None:
-            made.state, made.since = "running", self._clock() if live else None
+            made.state, made.since = "running", self.clock() if live else None
             self.running[id] = made
             made.touch()
         return made
@@ -248,7 +243,7 @@ class Fold:
         self.turn = None
         for id in [id for id, asked in self.questions.items() if asked.turn is not None]:
             del self.questions[id]
-        seconds = self._clock() - self._began if self._began is not None else None
+        seconds = self.clock() - self._began if self._began is not None else None
         self._began = None
         key = _key(event) if event.seq is not None else self._own_key()
         return [*self._replies.break_off(), self._add(Ended(key=key, ended=event, usage=self._usage, seconds=seconds))]

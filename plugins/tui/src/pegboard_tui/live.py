@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
 from pegboard.terminal import command_output, spelled, visible
 from rich.text import Text
@@ -32,26 +33,23 @@ class Live(Painted):
         super().__init__(palette, id=id)
         self._calls: Mapping[str, Made] = {}
         self._tails: Mapping[str, str] = {}
-        self._now = 0.0
+        self._clock: Callable[[], float] = time.monotonic
         self._shown = Text()
 
     def on_mount(self) -> None:
-        self._ticking = self.set_interval(1.0, self._tick, pause=not self._calls)
+        self._ticking = self.set_interval(1.0, self.redraw, pause=not self._calls)
 
-    def show(self, running: Mapping[str, Made], tails: Mapping[str, str], now: float = 0.0) -> None:
-        """Show the tails of these calls and no others. now: the time by the clock that `Made.since` is told by."""
-        self._calls, self._tails, self._now = dict(running), dict(tails), now
+    def show(self, running: Mapping[str, Made], tails: Mapping[str, str], clock: Callable[[], float]) -> None:
+        """Show the tails of these calls and no others. clock: the one that `Made.since` is told by."""
+        self._calls, self._tails, self._clock = dict(running), dict(tails), clock
         if self.is_mounted:
             (self._ticking.resume if running else self._ticking.pause)()
         self.redraw()
 
-    def _tick(self) -> None:
-        self._now += 1.0
-        self.redraw()
-
     def redraw(self) -> None:
         """Show what runs now, where that has changed."""
-        calls = [(id, made) for id, made in self._calls.items() if self._tells(id, made)]
+        now = self._clock()
+        calls = [(id, made) for id, made in self._calls.items() if self._tells(id, made, now)]
         height = self.app.size.height
         self.display = bool(calls) and height >= LEAST
         room = min(LINES, height // 4)  # the input and the transcript have their part of little height
@@ -59,7 +57,7 @@ class Live(Painted):
         share = max(room // max(min(len(calls), shown), 1), 2)
         lines: list[Text] = []
         for id, made in calls[:shown]:
-            lines.append(self._head(made))
+            lines.append(self._head(made, now))
             commands = made.described.commands
             lines += [Text(f"  {line}", self.palette.dim) for line in tail(self._tails.get(id, ""), share, commands)]
         if len(calls) > shown:
@@ -69,17 +67,17 @@ class Live(Painted):
             self._shown = text
             self.update(text)
 
-    def _tells(self, id: str, made: Made) -> bool:
-        ran = self._now - made.since if made.since is not None else 0.0
+    def _tells(self, id: str, made: Made, now: float) -> bool:
+        ran = now - made.since if made.since is not None else 0.0
         return bool(self._tails.get(id) or made.progress) or ran >= QUIET
 
-    def _head(self, made: Made) -> Text:
+    def _head(self, made: Made, now: float) -> Text:
         """What runs, how far it says it is, and for how long: the name gives way to what comes after it."""
         activity, about = made.described.activity, Text()
         if made.progress:
             about.append(f"  {visible(made.progress[:_WIDEST])}", self.palette.text)
-        if made.since is not None and self._now - made.since >= 1:
-            about.append(f"  {elapsed(self._now - made.since)}", self.palette.dim)
+        if made.since is not None and now - made.since >= 1:
+            about.append(f"  {elapsed(now - made.since)}", self.palette.dim)
         name = visible(" ".join(filter(None, (activity.verb, activity.subject)))[:_WIDEST])
         text = Text(name, self.palette.strong)
         text.truncate(max((self.size.width or 80) - about.cell_len, 12), overflow="ellipsis")

@@ -201,7 +201,7 @@ class SessionView(Standing):
         calls = {asked.call: made for asked in fold.questions.values() if (made := fold.call(asked.call))}
         if items:
             self._isolated(lambda: self.transcript.take(items))
-        self._isolated(lambda: self.live.show(fold.running, fold.tails, fold.now))
+        self._isolated(lambda: self.live.show(fold.running, fold.tails, fold.clock))
         self._isolated(lambda: self.asking.put(list(fold.questions.values()), calls))
 
     def _isolated(self, show: Callable[[], object]) -> None:
