@@ -6,6 +6,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from textwrap import dedent
@@ -239,6 +240,18 @@ def test_a_session_that_a_process_uses_is_left_alone_until_that_has_ended(tmp_pa
     holder.wait()
     assert delete(tmp_path, "s") > 0
     assert sessions(tmp_path) == []
+
+
+def test_a_deletion_waits_a_moment_for_who_is_about_to_let_go(tmp_path: Path) -> None:
+    make(tmp_path, "s", Note(level="info", text="a"))
+    fd = os.open(tmp_path / "s" / "turn.lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    letting_go = threading.Timer(0.1, os.close, (fd,))
+    letting_go.start()
+
+    assert delete(tmp_path, "s") > 0
+
+    letting_go.join()
 
 
 def test_one_who_opens_a_session_while_it_is_deleted_is_told_and_writes_into_nothing(

@@ -29,6 +29,9 @@ except ImportError:  # Windows: see session.log
 _LOCKS = ("alive.lock", "turn.lock", "jobs/alive.lock")
 """What a process that uses a session holds."""
 _DOOMED = ".deleted-"
+_PATIENCE = 0.5
+"""Seconds that a deletion waits for who is about to let go: a job's keeper has the lock still when it has told its end,
+and who only looks whether a session is open holds it for a moment."""
 
 
 class Removed(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +63,9 @@ def delete(store: Path, id: str) -> int:
     doomed = store / f"{_DOOMED}{id}-{secrets.token_hex(4)}"
     try:
         with ExitStack() as held:
+            until = time.monotonic() + _PATIENCE
             for lock in _LOCKS:
-                _hold(folder / lock, id, held)
+                _hold(folder / lock, id, held, until)
             os.rename(folder, doomed)
         size = size_of(doomed)
         shutil.rmtree(doomed)
@@ -126,8 +130,8 @@ def sweep(store: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _hold(lock: Path, id: str, held: ExitStack) -> None:
-    """Hold one of a session's locks alone.
+def _hold(lock: Path, id: str, held: ExitStack, until: float = 0.0) -> None:
+    """Hold one of a session's locks alone; until: by time.monotonic, how long to wait for it.
 
     Raises:
         SessionInUse: another has it.
@@ -140,8 +144,11 @@ def _hold(lock: Path, id: str, held: ExitStack) -> None:
     except FileNotFoundError:
         return  # as old as a session can be, or nobody ever ran a turn in it
     held.callback(os.close, fd)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        text = f"session {id} is in use by a running process; nothing was deleted. End that first."
-        raise SessionInUse(text) from None
+    while True:
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                text = f"session {id} is in use by a running process; nothing was deleted. End that first."
+                raise SessionInUse(text) from None
+        time.sleep(0.01)
