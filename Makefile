@@ -19,7 +19,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14 p
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup plugin demo demo-tui test check lint types imports sizes format docs bench record pictures dist pins clean distclean
+.PHONY: help setup plugin demo demo-tui test check lint types imports sizes format docs site bench record pictures dist pins clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
@@ -79,11 +79,16 @@ format: $(STAMP)  ## put the code into shape
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(STAMP)  ## write the references of settings and sets; check the pages: links lead somewhere, code blocks do what they say
+docs: $(STAMP)  ## write the references; check the pages: links lead somewhere, code blocks do what they say; the site into site/
 	@$(BIN)/python scripts/config_reference.py
 	@$(BIN)/python scripts/sets_reference.py
 	@$(BIN)/python scripts/check_links.py $(ARGS)
 	@$(BIN)/python scripts/doc_blocks.py $(ARGS)
+	@$(MAKE) --no-print-directory site
+
+site: $(STAMP)  ## the pages as a site, in site/: strict, nothing fetched
+	@$(BIN)/python scripts/site_sources.py build/pages
+	@$(BIN)/zensical build --strict --clean
 
 record: $(STAMP)  ## write into the pages what the commands on them print now
 	@$(BIN)/python scripts/doc_blocks.py --record $(ARGS)
