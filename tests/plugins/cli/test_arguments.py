@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pegboard_cli.arguments import BadWord, as_lists, read_arguments
+from pegboard.typed import BadWord
+from pegboard_cli.arguments import as_lists, read_arguments
 
 
 @given(st.text())

@@ -78,8 +78,10 @@ def test_arguments_of_a_call_are_words_json_and_files(tmp_path: Path) -> None:
         ("grep a:=x", "a:= wants JSON"),
         ('grep {"a": ', "the arguments of grep cannot be read"),
         ("grep a='x", "cannot be read: No closing quotation"),
-        ("grep a=@no.txt", "a=@no.txt cannot be read: No such file"),
-        ("grep a=@.", "a=@. cannot be read: Is a directory"),
+        ("grep a=@no.txt", "a=@no.txt: No such file"),
+        ("grep a=@.", "a=@.: Is a directory"),
+        ("grep a=@-", "stdin holds your prompts"),
+        ("grep a=@/dev/stdin", "stdin holds your prompts"),
     ],
 )
 def test_arguments_that_cannot_be_read_are_told_and_nothing_is_run(tmp_path: Path, rest: str, told: str) -> None:

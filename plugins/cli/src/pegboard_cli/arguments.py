@@ -1,24 +1,14 @@
-"""Arguments of a call as words of a command line: `k=v`, `k:=JSON`, `k=@file`, `--args JSON`.
-
-`v` stays text; the tool's schema makes of it what it wants. A key that is repeated makes a list.
-"""
+"""Arguments of a call on a command line: words (`pegboard.typed`), `--args JSON`, stdin, and what is no UTF-8."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from pegboard.terminal import plain
-
-MOST_BYTES = 64 * 1024 * 1024
-_WORD = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>:=|=@|=)(?P<value>.*)", re.DOTALL)
-
-
-class BadWord(Exception):
-    """The command line does not say what was meant; the text says what was expected. Nothing was run."""
+from pegboard.typed import MOST_BYTES, BadWord, read_text, read_words
 
 
 def read_arguments(words: Sequence[str], whole: str | None = None) -> dict[str, Any]:
@@ -27,14 +17,7 @@ def read_arguments(words: Sequence[str], whole: str | None = None) -> dict[str, 
     Raises:
         BadWord: a word is no `k=v`, JSON is broken, a file cannot be read.
     """
-    arguments = _object(whole) if whole is not None else {}
-    named: dict[str, list[Any]] = {}
-    for word in words:
-        found = _WORD.fullmatch(word)
-        if found is None:
-            raise BadWord(f"{plain(word)!r} is no argument: write name=value, name:=JSON or name=@file")
-        named.setdefault(found["key"], []).append(_value(found["key"], found["sign"], found["value"]))
-    return {**arguments, **{key: values[0] if len(values) == 1 else values for key, values in named.items()}}
+    return {**(_object(whole) if whole is not None else {}), **read_words(words, stdin=read_stdin)}
 
 
 def as_lists(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,27 +49,6 @@ def as_unicode(arguments: Mapping[str, Any], paths: frozenset[str], others: froz
     return found
 
 
-def _value(key: str, sign: str, text: str) -> Any:
-    if sign == ":=":
-        try:
-            return msgspec.json.decode(text.encode())
-        except (msgspec.DecodeError, UnicodeEncodeError) as error:
-            raise BadWord(f"{key}:= wants JSON ({error}); for text, write {key}=...") from None
-    return _file(key, text) if sign == "=@" else text
-
-
-def _file(key: str, name: str) -> str:
-    """The text of a file (`-`: of stdin), line ends as they are."""
-    try:
-        if name == "-":
-            return read_stdin()
-        with open(name, "rb") as file:
-            return _text(file.read(MOST_BYTES + 1), plain(name))
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise BadWord(f"{key}=@{plain(name)}: {reason}") from None
-
-
 def read_stdin() -> str:
     """All of stdin as text.
 
@@ -95,16 +57,7 @@ def read_stdin() -> str:
     """
     if sys.stdin is None:
         raise BadWord("stdin is closed")
-    return _text(sys.stdin.buffer.read(MOST_BYTES + 1), "stdin")
-
-
-def _text(data: bytes, name: str) -> str:
-    if len(data) > MOST_BYTES:
-        raise BadWord(f"{name} has more than {MOST_BYTES // 1024**2} MiB")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadWord(f"{name} is not UTF-8 text (byte {error.start})") from None
+    return read_text(sys.stdin.buffer.read(MOST_BYTES + 1), "stdin")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from pegboard.events import AnyEvent, CallAsked, CallFinished
 from pegboard.observing import ObserverSeat
 from pegboard.road import Road
 from pegboard.touches import kinds_in
+from pegboard.typed import BadWord
 from pegboard.wire import encode
 
 from pegboard_cli.app import ERROR, INTERRUPTED, OK, TIMED_OUT, USAGE
-from pegboard_cli.arguments import BadWord, as_lists, as_unicode
+from pegboard_cli.arguments import as_lists, as_unicode
 from pegboard_cli.front import Front, Wishes, opened
 from pegboard_cli.render import block_lines
 from pegboard_cli.results import dropped_line, error_line, result_text

@@ -12,10 +12,11 @@ import msgspec
 from pegboard.calls import Layer, Source
 from pegboard.errors import ConfigError
 from pegboard.terminal import visible
+from pegboard.typed import BadWord
 from pegboard.wire import encode
 
 from pegboard_cli.app import OK, USAGE
-from pegboard_cli.arguments import BadWord, read_stdin
+from pegboard_cli.arguments import read_stdin
 from pegboard_cli.call import of_words
 from pegboard_cli.front import Wishes, built
 from pegboard_cli.places import place_of

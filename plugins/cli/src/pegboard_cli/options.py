@@ -144,7 +144,9 @@ def call_arguments(words: list[str] | None, args: str | None) -> dict[str, Any]:
     Raises:
         typer.BadParameter: they cannot be read.
     """
-    from pegboard_cli.arguments import BadWord, read_arguments
+    from pegboard.typed import BadWord
+
+    from pegboard_cli.arguments import read_arguments
 
     try:
         return read_arguments(words or [], args)
@@ -155,7 +157,9 @@ def call_arguments(words: list[str] | None, args: str | None) -> dict[str, Any]:
 def text_or_stdin(prompt: str) -> str:
     """A prompt as it was typed, or what stdin holds when it is `-`."""
     if prompt == "-":
-        from pegboard_cli.arguments import BadWord, read_stdin
+        from pegboard.typed import BadWord
+
+        from pegboard_cli.arguments import read_stdin
 
         try:
             text = read_stdin()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from pegboard import typed
 from pegboard.errors import ConfigError
-
-from pegboard_cli.arguments import BadWord, read_arguments
 
 if TYPE_CHECKING:
     from pegboard.board import Board
@@ -23,21 +20,11 @@ def read_call(rest: str, board: Board, *, usage: str) -> tuple[str, dict[str, An
     """
     from pegboard_cli.call import of_words
 
-    name, _, given = rest.strip().partition(" ")
-    given = given.strip()
-    if not name:
-        raise ConfigError(f"write {usage}; /tools lists the tools")
     try:
-        if given.startswith("{"):
-            return name, msgspec.json.decode(given.encode(), type=dict[str, Any])
-        words = shlex.split(given)
-        if any(word.endswith(("=@-", "=@/dev/stdin")) for word in words):
-            raise ConfigError("stdin holds your prompts; name a file, or write the text")
-        return name, dict(of_words(read_arguments(words), board.registry.get(name)))
-    except BadWord as error:
+        name, arguments = typed.read_call(rest, usage=usage)
+    except typed.BadWord as error:
         raise ConfigError(str(error)) from None
-    except (msgspec.DecodeError, ValueError) as error:
-        raise ConfigError(f"the arguments of {name} cannot be read: {error}") from None
+    return name, dict(of_words(arguments, board.registry.get(name)))
 
 
 def call_words(rest: str, board: Board, policy: Policy) -> list[str]:

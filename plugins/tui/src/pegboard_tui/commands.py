@@ -4,19 +4,13 @@ Those that the board has beside them come from `Host.commands()`."""
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-from pegboard import slash
+from pegboard import slash, typed
 from pegboard.port import Host, Offered
 from pegboard.slash import BadCommand, Command
 
-MOST_BYTES = 64 * 1024 * 1024
-"""Of a file that stands for an argument."""
 OWNER = "pegboard-tui"
 
 
@@ -47,7 +41,6 @@ LOCAL: dict[str, Local] = {
 }
 """By name, in the order in which `/help` lists them."""
 ALSO = {"exit": "quit", "q": "quit", "clear": "new", "?": "help"}
-_WORD = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)(?P<sign>:=|=@|=)(?P<value>.*)", re.DOTALL)
 
 
 def offered(host: Host) -> list[Offered]:
@@ -86,46 +79,13 @@ def completions(name: str, rest: str, host: Host) -> list[str] | None:
     return [word for word in words if word.startswith(rest)]
 
 
-# --- arguments of a call ------------------------------------------------------------------------------------------------
-
-
 def read_call(rest: str, root: str) -> tuple[str, dict[str, Any]]:
     """The tool that `/tool` names, and its arguments. It may read files (`k=@FILE`, from the root): call it in a thread.
 
     Raises:
         BadCommand: they are neither words nor a JSON object, or a file cannot be read.
     """
-    name, _, given = rest.partition(" ")
-    given = given.strip()
-    if not name:
-        raise BadCommand(f"write {LOCAL['tool'].usage}; /tools lists the tools")
     try:
-        if given.startswith("{"):
-            return name, msgspec.json.decode(given.encode(), type=dict[str, Any])
-        words = shlex.split(given)
-    except ValueError as error:  # msgspec's is one, too
-        raise BadCommand(f"the arguments of {name} cannot be read: {error}. Nothing was run.") from None
-    named: dict[str, list[Any]] = {}
-    for word in words:
-        found = _WORD.fullmatch(word)
-        if found is None:
-            raise BadCommand(f"{word!r} is no argument: write name=value, name:=JSON or name=@file. Nothing was run.")
-        named.setdefault(found["key"], []).append(_value(found["key"], found["sign"], found["value"], root))
-    return name, {key: values[0] if len(values) == 1 else values for key, values in named.items()}
-
-
-def _value(key: str, sign: str, text: str, root: str) -> Any:
-    if sign == "=":
-        return text
-    try:
-        if sign == ":=":
-            return msgspec.json.decode(text.encode())
-        with Path(root, text).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise BadCommand(f"{key}=@{text} has more than {MOST_BYTES // 1024**2} MiB. Nothing was run.")
-        return data.decode()
-    except (msgspec.DecodeError, UnicodeError, OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        wanted = f"{key}:= wants JSON" if sign == ":=" else f"{key}=@{text} cannot be read"
-        raise BadCommand(f"{wanted}: {why}. Nothing was run.") from None
+        return typed.read_call(rest, usage=LOCAL["tool"].usage, root=root)
+    except typed.BadWord as error:
+        raise BadCommand(f"{error}. Nothing was run.") from None
