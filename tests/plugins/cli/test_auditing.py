@@ -120,3 +120,26 @@ def test_as_a_table_everything_is_there_and_nothing_reaches_the_terminal_raw(wid
 
 def test_of_a_session_without_calls_that_is_said() -> None:
     assert audit_lines(audited([]), None) == ["No calls."]
+
+
+def test_a_call_that_a_person_changed_and_a_guard_refused_was_not_allowed_by_the_person() -> None:
+    guarded = Decision(action="deny", rule="guard.protected: .env*", layer="plugin")
+    edited = question("c1", granted=True, by="person", arguments={"path": ".env"})
+    calls = audited([asked("c1"), *edited, finished("c1", guarded, "blocked", "guard")])
+    text = "\n".join(audit_lines(calls, None))
+    assert "changed by person" in text and 'edited: {"path":".env"}' in text and "allowed" not in text.split("1 call")[0]
+    assert [counts(calls)[kind] for kind in ("asked", "granted", "denied", "edited")] == [0, 0, 1, 1]
+
+
+def test_of_a_changed_call_the_last_yes_allowed_it() -> None:
+    yes = Decision(action="ask", rule="r", answer=Answer(granted=True, by="person"))
+    again = events.ApprovalAsked(lane="root", id="a2", call="c1", rule="r", layer="default", remember=[], batch=1)
+    calls = audited(
+        [
+            asked("c1"), *question("c1", granted=True, by="person", arguments={"path": "b"}),
+            again, events.ApprovalAnswered(id="a2", granted=True, by="person"), started("c1", yes), finished("c1", yes),
+        ]
+    )  # fmt: skip
+    text = audit_lines(calls, None)
+    assert [line.strip() for line in text if " by person" in line] == ["changed by person", "allowed by person"]
+    assert counts(calls)["granted"] == 1

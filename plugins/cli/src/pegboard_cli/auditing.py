@@ -118,7 +118,7 @@ def document(calls: Sequence[AuditedCall]) -> dict[str, Any]:
 
 def counts(calls: Sequence[AuditedCall]) -> dict[str, int]:
     """How many calls there are of each kind. Each is one of: unasked, allowed by a rule; asked, and of those granted,
-    refused by whoever was asked, or unanswered; denied, by a rule or a guard; dropped, for its turn ended before it began;
+    refused by whoever was asked, or unanswered; denied, by a rule or a guard, also as a person had changed it; dropped, for its turn ended before it began;
     unmade, no call that could be made. sandboxed and edited are some of those."""
     kinds = Counter(map(_kind, calls))
     return {
@@ -151,9 +151,12 @@ def audit_lines(calls: Sequence[AuditedCall], width: int | None) -> list[str]:
 def _kind(call: AuditedCall) -> str:
     """The one kind that a call is counted as."""
     if call.questions:
-        granted = call.questions[-1].granted
-        return "unanswered" if granted is None else "granted" if granted else "refused"
-    if call.started:
+        last = call.questions[-1]
+        if not last.granted:
+            return "unanswered" if last.granted is None else "refused"
+        if call.started or last.edited is None:
+            return "granted"
+    elif call.started:
         return "unasked"
     if call.block in ("denied", "guard") and call.decision is not None and call.decision.action == "deny":
         return "denied"
@@ -184,6 +187,15 @@ def _decided(decision: Decision) -> str:
     return f"{decision.action}{sandbox}: {decision.rule} ({decision.layer}{place_of(decision.source, ', ')})"
 
 
+def _answer(call: AuditedCall, question: Question) -> str:
+    """What the answer came to. A yes to other arguments is judged anew, and asked about again: only where that is the last
+    of it did it let the call go on."""
+    if not question.granted:
+        return "refused"
+    gone_on = question is call.questions[-1] and call.started
+    return "allowed" if question.edited is None or gone_on else "changed"
+
+
 def _details(call: AuditedCall) -> Iterator[str]:
     if call.decision is not None:
         yield _decided(call.decision)
@@ -191,7 +203,7 @@ def _details(call: AuditedCall) -> Iterator[str]:
         if question.granted is None:
             yield f"asked by {question.rule}; nobody answered"
             continue
-        said = f"{'allowed' if question.granted else 'refused'} by {question.by}"
+        said = f"{_answer(call, question)} by {question.by}"
         yield said + (f": {question.reason}" if question.reason else "")
         for one in question.remember:
             how = SCOPES.get(question.scope or "session", question.scope)
