@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -96,6 +97,7 @@ class SessionView(Standing):
         self.doing = Doing(self, host)
         self._palette = palette
         self._asked: frozenset[str] = frozenset()
+        self._stirred = asyncio.Event()  # it stands otherwise, perhaps
         self._drawing = Drawing(lambda *call: held.draw(*call), self.show)
 
     def compose(self) -> ComposeResult:
@@ -170,6 +172,7 @@ class SessionView(Standing):
         questions = frozenset(self.fold.questions)
         asks, self._asked = bool(questions - self._asked), questions
         self.news = bool(self.news or over or asks) and not self.display
+        self._stirred.set()
         self.post_message(self.Changed(self, ended=over, asks=asks))
 
     def _hear(self, event: AnyEvent) -> Ended | None:
@@ -191,6 +194,7 @@ class SessionView(Standing):
     def set_busy(self, busy: bool) -> None:
         """A turn of this process begins, or is over."""
         self.busy = self.composer.busy = busy
+        self._stirred.set()
 
     def show(self, changed: Iterable[AnyItem]) -> None:
         """Show items that are new or have changed, what runs and what is asked."""
@@ -316,7 +320,8 @@ class SessionView(Standing):
             await self.conversation.port.send(port.Interrupt(signal=signal))
         except PegboardError:
             return
-        for _ in range(int(patience / 0.05)):
-            if not (self.running or self.fold.questions):
-                return
-            await asyncio.sleep(0.05)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while self.running or self.fold.questions:
+                    self._stirred.clear()
+                    await self._stirred.wait()
