@@ -15,6 +15,7 @@ from pegboard_tui.sure import Sure
 from pegboard_tui.switcher import Switcher
 from pegboard_tui.switching import OpenSessions
 from scripted import ScriptedConversation, ScriptedHost, call_asked
+from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 from widgets import until
@@ -75,6 +76,21 @@ async def test_a_past_session_is_found_by_typing_and_opened_in_the_place_of_an_u
         assert [view.conversation.id for view in app.views] == ["s-2"]
         assert host.opened[0].closed and not host.opened[1].closed
         assert app.focused is not None and app.view.composer in app.focused.ancestors
+
+
+async def test_the_key_of_the_palette_goes_up_in_the_list_and_opens_nothing_over_it(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    host.sessions = [past("s-1", "one", hours=1), past("s-2", "two", hours=2)]
+    app = PegboardApp(host, host.open())
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("f6")
+        await until(pilot, lambda: rows(pilot))
+        await pilot.press("ctrl+n")
+        assert app.screen.query_one(OptionList).highlighted == 1
+        await pilot.press("ctrl+p")
+        assert isinstance(app.screen, Picker) and app.screen.query_one(OptionList).highlighted == 0
+        await pilot.press("escape", "ctrl+p")
+        assert isinstance(app.screen, CommandPalette)
 
 
 async def test_what_cannot_be_read_or_opened_is_told_and_the_session_stays(tmp_path: Path) -> None:

@@ -130,6 +130,12 @@ class Looks(App[int]):
             self.told += notes
             self.set_keymap(self.keys)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The palette is over sessions alone: what it does is done in their input, and over a list its key is the list's."""
+        if action == "command_palette" and len(self.screen_stack) > 1:
+            return False
+        return super().check_action(action, parameters)
+
     def action_help(self) -> None:
         """Show the page of help."""
         view = self.looked_at
