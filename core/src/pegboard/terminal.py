@@ -3,7 +3,7 @@ r"""What may reach a terminal. Text of models, tools and files is never trusted 
 Nothing is taken out, for what is not shown cannot be judged: controls, zero-width and bidirectional characters become
 `\x1b`, `\u202e` and the like. `visible` does it within a line, where a person decides (prompts, diffs, activity lines), and
 spells odd spaces too; `spelled` does it in texts of several lines (answers, results). What a command printed may lose its
-colours, and nothing else: `command_output`.
+colours, and what it wrote over itself: `command_output`.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ def _shown(keep: str, colour: bool) -> _Shown:
 _OUTPUT = _Shown("\n\t\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))), False)
 """For `spelled`: spaces of every width may stay."""
 _COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
+_ERASE = re.compile(r"(\x1b\[[02]?K)")
+"""The rest of the line, or all of it."""
 
 
 def visible(text: str, *, keep: str = "", colour: bool = False) -> str:
@@ -100,5 +102,31 @@ def spelled(text: str) -> str:
 
 
 def command_output(text: str) -> str:
-    """`spelled` for what a command printed, without its colours: whole, well-formed ones go, all else is spelled out."""
-    return spelled(_COLOUR.sub("", text))
+    """`spelled` for what a command printed, `as_left` on a terminal: all else is spelled out."""
+    return spelled(as_left(text))
+
+
+def as_left(text: str) -> str:
+    r"""What a command printed, without its colours (whole, well-formed ones), and a line that it wrote over by `\r`, as
+    progress bars do, as it stood in the end. Not made safe."""
+    text = _COLOUR.sub("", text) if "\x1b" in text else text
+    if "\r" not in text:
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(_written_over(line) if "\r" in line else line for line in lines)
+
+
+def _written_over(line: str) -> str:
+    shown: list[str] = []
+    for state in line.split("\r"):
+        at = wiped = 0
+        for part in _ERASE.split(state.expandtabs()):
+            if _ERASE.fullmatch(part) is None:
+                shown[at : at + len(part)] = part
+                at += len(part)
+            else:
+                del shown[at:]
+                if "2" in part:  # also what stands before the cursor
+                    shown[wiped:at] = " " * (at - wiped)
+                    wiped = at
+    return "".join(shown).rstrip()

@@ -87,6 +87,29 @@ def test_a_commands_output_loses_whole_colours_and_nothing_else(sent: str, shown
     assert command_output(sent) == shown
 
 
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("  10%\r  50%\r 100%\ndone", " 100%\ndone"),
+        ("downloading\rdone\r\n", "doneloading\n"),
+        ("downloading\r\x1b[Kdone", "done"),
+        ("downloading\x1b[2K\rdone", "done"),
+        ("left \x1b[2Kover\rX", "X    over"),
+        ("bar 9%\r      \r\nnext", "\nnext"),
+        ("\x1b[32m━━━\x1b[0m 3/3\r\r\n", "━━━ 3/3\n"),
+        ("a\rb\x1b]0;t\x07", "b\\x1b]0;t\\x07"),
+        ("\x1b[Kx", "\\x1b[Kx"),
+    ],
+)
+def test_what_a_command_wrote_over_is_shown_as_it_stood_in_the_end(sent: str, shown: str) -> None:
+    assert command_output(sent) == shown
+
+
+def test_a_line_that_is_written_over_without_end_takes_no_longer_than_its_length() -> None:
+    for over in ("\ra", "\x1b[2K", "\r\x1b[K"):
+        assert len(command_output("x" * 200_000 + over * 200_000 + "\r")) <= 200_000
+
+
 @given(NASTY)
 def test_visible_text_can_be_printed_and_loses_no_letter(text: str) -> None:
     shown = visible(text)

@@ -51,6 +51,12 @@ def test_a_prompt_stands_behind_a_bar_and_says_who_else_asked() -> None:
     assert drawn(long).endswith("▌ 99")
 
 
+def test_of_a_progress_bar_the_end_is_shown_of_what_a_command_printed_and_of_nothing_else() -> None:
+    text = "\r".join(f"{n / 100:6.2f}%" for n in range(10_001)) + "\r\ninstalled"
+    assert drawn(call(text, commands=True)).split("\n")[1:] == ["│ 100.00%", "│ installed"]
+    assert "\\r" in drawn(call("no\ryes"))
+
+
 def test_thinking_is_a_line_until_it_is_unfolded() -> None:
     thought = Thought(key="1", text="first\nsecond")
     assert drawn(thought) == "thinking … (2 lines)"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from pegboard.terminal import MARK, UNMARK, command_output, spelled, visible
+from pegboard.terminal import MARK, UNMARK, as_left, spelled, visible
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -27,7 +27,6 @@ _SPACES = "\n\t\xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x
 """What `terminal.spelled` leaves as it is."""
 _SETTLED = _SPACES + BEGIN + END
 _EITHER = re.compile(f"([{_SETTLED[-2:]}])")
-_COLOUR = re.compile(r"\x1b\[[0-9:;]*m")
 
 
 def marked(text: str) -> str:
@@ -42,14 +41,8 @@ def marked_line(text: str, keep: str = "") -> str:
 
 
 def marked_output(text: str) -> str:
-    """What a command printed, as `terminal.command_output` makes it, with marks: whole colours go, all else is told."""
-    shown = command_output(text)
-    return text if shown == text else marked(uncoloured(text))
-
-
-def uncoloured(text: str) -> str:
-    """Without the colours that `terminal.command_output` takes out."""
-    return _COLOUR.sub("", text) if "\x1b" in text else text
+    """What a command printed, as `terminal.command_output` makes it, with marks."""
+    return marked(as_left(text))
 
 
 def settled(line: Line, palette: Palette) -> Line:

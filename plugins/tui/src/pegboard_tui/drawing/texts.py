@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pegboard.terminal import as_left
 from textual.strip import Strip
 
 from pegboard_tui.drawing.cells import PLAIN, expanded, indented, room, strip, wrapped
@@ -47,6 +48,8 @@ def text_rows(
     inner = room(width, size) if lead else width
     lead = lead if inner else None
     inner = inner or width
+    if output and "\r" in text:
+        text = as_left(text)  # whole: of what is written over, any part may be seen
     head = text[: (most + 2) * (inner + 1) * (_COLOURS if output else 1)]
     found: list[Line] = []
     ends: list[int] = []  # rows there were when a line of the text had ended
