@@ -86,14 +86,15 @@ def test_the_terminal_is_given_back_when_suspended_and_when_told_to_end(
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the terminal is asked whether it is there")
-def test_told_by_a_hangup_to_end_a_terminal_that_is_still_there_is_given_back(
-    begin: Callable[..., pexpect.spawn[str]],
+@pytest.mark.parametrize("told", [signal.SIGHUP, signal.SIGQUIT])
+def test_told_to_end_by_a_hangup_or_to_quit_the_app_gives_back_a_terminal_that_is_still_there(
+    begin: Callable[..., pexpect.spawn[str]], told: signal.Signals
 ) -> None:
     child = begin(PROGRAM, "tui", "--model", "offline", "--session", "s-3")
     child.expect("a router")
     child.send("hello\r")
     child.expect("I am a router")
-    os.kill(child.pid, signal.SIGHUP)
+    os.kill(child.pid, told)
     child.expect(re.escape(LEFT))
     child.expect("To go on: pegboard tui --session s-3")
     child.expect(pexpect.EOF)

@@ -64,8 +64,9 @@ def hearing(press: Callable[[], object], told: Callable[[str], object]) -> Itera
     and not so. told: to end, by the signal of that name; SIGHUP also where the terminal went away without a word."""
     loop = asyncio.get_running_loop()
     taken: dict[signal.Signals, Callable[[], object]] = {signal.SIGINT: press, signal.SIGTERM: partial(told, "SIGTERM")}
-    if hasattr(signal, "SIGHUP"):
-        taken[signal.SIGHUP] = partial(told, "SIGHUP")
+    for name in ("SIGHUP", "SIGQUIT"):
+        if hasattr(signal, name):
+            taken[getattr(signal, name)] = partial(told, name)
     before = {number: _take(loop, number, handler) for number, handler in taken.items()}
     _watch_for_hangup(loop, partial(told, "SIGHUP"))
     try:
