@@ -127,7 +127,9 @@ def test_a_call_that_a_person_changed_and_a_guard_refused_was_not_allowed_by_the
     edited = question("c1", granted=True, by="person", arguments={"path": ".env"})
     calls = audited([asked("c1"), *edited, finished("c1", guarded, "blocked", "guard")])
     text = "\n".join(audit_lines(calls, None))
-    assert "changed by person" in text and 'edited: {"path":".env"}' in text and "allowed" not in text.split("1 call")[0]
+    assert (
+        "changed by person" in text and 'edited: {"path":".env"}' in text and "allowed" not in text.split("1 call")[0]
+    )
     assert [counts(calls)[kind] for kind in ("asked", "granted", "denied", "edited")] == [0, 0, 1, 1]
 
 

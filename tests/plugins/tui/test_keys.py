@@ -12,6 +12,7 @@ from pegboard_tui.keys import Bound, KeysScreen, bindings, keymap_of, keys_page,
 from pegboard_tui.side import Side
 from pegboard_tui.themes import DARK, palette_of
 from scripted import ScriptedHost, call_asked
+from textual.command import CommandList
 from textual.widgets import Input
 from widgets import until
 
@@ -52,6 +53,18 @@ def test_what_is_no_action_and_what_is_no_key_is_told_and_binds_nothing() -> Non
     assert "no aproval.yes. Did you mean approval.yes?" in notes[0]
     assert notes[1].startswith("ui.keys.approval.no: ctl+x is no key; it stays n")
     assert notes[2].startswith("ui.keys.input.send: nothing is no key; it stays enter")
+
+
+def test_a_letter_that_could_not_be_typed_any_more_or_would_do_nothing_is_not_bound() -> None:
+    palette = Bound(id="app.palette", keys="ctrl+p", description="commands", scope="PegboardApp", priority=True)
+    for key in ("p", "P", "shift+p", "?", "space"):
+        keymap, notes = keymap_of({"app.palette": key, "input.send": f"f12, {key}"}, [*THERE, palette])
+        assert keymap == {}, key
+        assert f"{key} could not be typed any more; write " in notes[0] and "It stays ctrl+p." in notes[0]
+        assert f"{key} is text in the input; write " in notes[1]
+    assert "write ctrl+p, or one of f1 to f12" in keymap_of({"app.palette": "p"}, [palette])[1][0]
+    wanted = {"app.palette": "ctrl+o", "input.send": "tab", "approval.yes": "j"}
+    assert keymap_of(wanted, [*THERE, palette]) == (wanted, [])
 
 
 def test_a_key_that_would_answer_two_ways_is_left_as_it_was() -> None:
@@ -96,7 +109,8 @@ async def test_keys_of_the_settings_work_and_pages_open_and_close_by_keys(tmp_pa
         assert not side.display and app.view.composer.has_focus_within
         await pilot.press("ctrl+p")
         app.screen.query_one(Input).value = "theme contrast"
-        await pilot.pause(0.1)
+        found = app.screen.query_one(CommandList)
+        await until(pilot, lambda: found.option_count == 1 and "contrast" in str(found.get_option_at_index(0).prompt))
         await pilot.press("enter")
         await pilot.pause()
         assert app.theme == "contrast" and host.kept == {"ui.theme": "contrast"}

@@ -25,6 +25,8 @@ from pegboard_tui.signs import cut
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "hyper", "meta"})
 _AS_THEY_ARE = frozenset({"enter", "up", "down", "left", "right", "backspace"})
 """Keys that Textual would spell by signs."""
+_INPUT = "input"
+"""The group of keys that only count where text is written."""
 _EVERYWHERE = frozenset({"PegboardApp", "SessionView"})
 """Whose keys count wherever the focus is."""
 
@@ -63,7 +65,8 @@ def bindings(package: str = "pegboard_tui") -> list[Bound]:
 def _joined(one: Bound, other: Bound) -> Bound:
     """Two classes have a binding of one id: it is one to the person."""
     keys = dict.fromkeys([*one.keys.split(","), *other.keys.split(",")])
-    return Bound(id=one.id, keys=",".join(keys), description=one.description, scope=one.scope, priority=one.priority)
+    first = one.priority or other.priority
+    return Bound(id=one.id, keys=",".join(keys), description=one.description, scope=one.scope, priority=first)
 
 
 def _of_module(name: str) -> Iterator[Bound]:
@@ -107,6 +110,8 @@ def keymap_of(wanted: Mapping[str, str], there: Sequence[Bound]) -> tuple[dict[s
         elif wrong or not _split(keys):
             said = visible(", ".join(wrong)) or "nothing"
             notes.append(f"ui.keys.{id}: {said} is no key; it stays {spelled_keys(bound.keys)}.")
+        elif why := _is_text(bound, keys):
+            notes.append(f"ui.keys.{id}: {why} It stays {spelled_keys(bound.keys)}.")
         else:
             keymap[id] = ",".join(_normal(key) for key in _split(keys))
     return _without_clashes(keymap, by_id, notes), notes
@@ -159,6 +164,22 @@ def _is_key(key: str) -> bool:
     *modifiers, last = _normal(key).split("+")
     known = len(last) == 1 or last in {one.value for one in Keys} or key_to_character(last) or last in REPLACED_KEYS
     return bool(known) and set(modifiers) <= _MODIFIERS
+
+
+def _is_text(bound: Bound, keys: str) -> str:
+    """Why a character among these keys cannot be a key there, and what to write instead; empty: it can, or none is one."""
+    key = next((key for key in _split(keys) if _is_typed(key)), "")
+    if not key or not (bound.priority or bound.group == _INPUT):
+        return ""
+    told = "could not be typed any more" if bound.priority else "is text in the input"
+    other = f"ctrl+{key.lower()}" if len(key) == 1 and key.isalpha() else "a key with ctrl or alt"
+    return f"{visible(key)} {told}; write {other}, or one of f1 to f12."
+
+
+def _is_typed(key: str) -> bool:
+    *modifiers, last = _normal(key).split("+")
+    char = last if len(last) == 1 else key_to_character(last) or ""
+    return set(modifiers) <= {"shift"} and len(char) == 1 and char.isprintable()
 
 
 def spelled_keys(keys: str, most: int = 3) -> str:
