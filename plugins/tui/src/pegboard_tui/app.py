@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import ClassVar
 
 from pegboard.errors import PegboardError
@@ -21,6 +22,7 @@ from pegboard_tui.side import Side
 from pegboard_tui.status import Status
 from pegboard_tui.sure import Sure
 from pegboard_tui.switching import Open, OpenSessions
+from pegboard_tui.working import work
 
 
 class PegboardApp(Ending):
@@ -185,12 +187,12 @@ class PegboardApp(Ending):
 
     def want_closed(self, view: SessionView) -> None:
         """Close a session, after asking where that would lose something."""
-        self.run_worker(self._want_closed(view), name="closing", exit_on_error=False)
+        work(self, partial(self._want_closed, view), "closing")
 
     async def _want_closed(self, view: SessionView) -> None:
         def sure(yes: bool | None) -> None:
             if yes:  # what runs may take its time to end
-                self.run_worker(self.close_session(view), name="closing", exit_on_error=False)
+                work(self, partial(self.close_session, view), "closing")
 
         if losses := await self.losses(view):
             self.push_screen(Sure(self.palette, f"Close this session? {view.title}", losses), sure)

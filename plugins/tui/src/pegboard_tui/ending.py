@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from pegboard.errors import PegboardError
 from pegboard.port import Host
-from pegboard.terminal import visible
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.widgets import TextArea
-from textual.worker import Worker, WorkerState
 
 from pegboard_tui.clipboard import to_tmux
 from pegboard_tui.looks import Looks
 from pegboard_tui.session import SessionView
 from pegboard_tui.sure import Sure
 from pegboard_tui.transcript import Transcript
+from pegboard_tui.working import work
 
 OK, INTERRUPTED = 0, 130
 
@@ -79,7 +79,7 @@ class Ending(Looks):
     def copy(self, text: str, what: str = "text") -> None:
         """Put a text into the clipboard, as far as the terminal lets it."""
         self.copy_to_clipboard(text)
-        self.run_worker(to_tmux(text, self.environ), name="copying", exit_on_error=False)
+        work(self, partial(to_tmux, text, self.environ), "copying")
         lines = text.count("\n") + 1
         self.notify(f"copied {what}" + (f", {lines} lines" if lines > 1 else ""), markup=False, timeout=2)
 
@@ -154,7 +154,7 @@ class Ending(Looks):
         """End what runs in every session, then the app."""
         if not self._leaving:
             self._leaving = True
-            self.run_worker(self._leave(signal), name="leaving", exit_on_error=False)
+            work(self, partial(self._leave, signal), "leaving")
 
     async def _leave(self, signal: str | None) -> None:
         try:
@@ -163,13 +163,6 @@ class Ending(Looks):
             await asyncio.gather(*(view.end(signal) for view in self.views))
         finally:
             self.exit(INTERRUPTED if signal else OK)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Work in the background that failed is told of; it ends nothing else."""
-        if event.state is WorkerState.ERROR:
-            error = event.worker.error
-            told = f"{event.worker.name} failed: {type(error).__name__}: {error}"
-            self.notify(visible(told[:400]), severity="error", markup=False)
 
     def _fatal_error(self) -> None:
         """Something was raised that nobody expected: it is told of in words when the terminal is restored."""

@@ -19,6 +19,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from pegboard_tui.drawing.look import Palette
+from pegboard_tui.working import work
 
 MOST = 200
 """Sessions that are listed at once; of more, how many they are."""
@@ -64,7 +65,7 @@ class Picker(ModalScreen[str | None]):
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False  # the keys go to the search, and move the list from there
         self.query_one(Input).focus()
-        self.run_worker(self._read(), name="reading sessions", exit_on_error=False)
+        work(self, self._read, "reading sessions", told=self._tell)
 
     async def _read(self) -> None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +18,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.worker import Worker, WorkerState
 
 from pegboard_tui.asking import Asking
 from pegboard_tui.commands import completions, offered
@@ -39,6 +38,7 @@ from pegboard_tui.seat import Seat
 from pegboard_tui.sending import Sending
 from pegboard_tui.standing import Standing
 from pegboard_tui.transcript import Transcript
+from pegboard_tui.working import work
 
 if TYPE_CHECKING:
     from pegboard_tui.items import AnyItem
@@ -136,7 +136,7 @@ class SessionView(Standing):
 
     def follow(self) -> None:
         """Read events after those that were read. The worker before this one has ended: its session was closed."""
-        self.run_worker(self._follow(), name="events", group="events", exit_on_error=False)
+        work(self, self._follow, "events", group="events", told=self._not_followed)
 
     async def _follow(self) -> None:
         until = 0 if self._since else self.conversation.last
@@ -185,7 +185,7 @@ class SessionView(Standing):
             case kinds.TurnEnded(turn=turn) if turn in (None, self.conversation.port.turn):
                 self.presses.ended(turn=True)
                 self.set_busy(False)
-                self.run_worker(self.sending.over(event), group="sending", exit_on_error=False)
+                self._work(partial(self.sending.over, event), "sending", group="sending")
                 return next((item for item in reversed(self.fold.items) if isinstance(item, Ended)), None)
             case _:
                 pass
@@ -215,17 +215,12 @@ class SessionView(Standing):
             told = f"{type(error).__name__}: {error}. What was to be shown is in the session; the rest goes on."
             self.notify(visible(told[:400]), title="not shown", severity="error", markup=False)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Work in the background that failed is told of; it ends nothing else."""
-        if event.state is WorkerState.ERROR:
-            event.stop()
-            error = event.worker.error
-            told = f"{event.worker.name or 'a step'} failed: {type(error).__name__}: {error}."
-            if event.worker.name == "events":
-                told += (
-                    f" What happens from here on is not shown; /resume {self.conversation.id} opens the session anew."
-                )
-            self.tell(told, "problem")
+    def _not_followed(self, why: str) -> None:
+        told = f"{why}. What happens from here on is not shown; /resume {self.conversation.id} opens the session anew."
+        self.tell(told, "problem")
+
+    def _work(self, do: Callable[[], Awaitable[object]], name: str, *, group: str) -> None:
+        work(self, do, name, group=group, told=partial(self.tell, level="problem"))
 
     # --- what the person does -----------------------------------------------------------------------------------------
 
@@ -240,12 +235,7 @@ class SessionView(Standing):
 
     def on_composer_submitted(self, message: Composer.Submitted) -> None:
         self.transcript.action_end()
-        self.run_worker(
-            self.sending.submitted(message.text, steer=message.steer),
-            name="what was sent",
-            group="sending",
-            exit_on_error=False,
-        )
+        self._work(partial(self.sending.submitted, message.text, steer=message.steer), "what was sent", group="sending")
 
     def on_composer_recall(self) -> None:
         """The last queued prompt goes back into the input."""
@@ -297,7 +287,7 @@ class SessionView(Standing):
             self._send(port.Interrupt())
 
     def _send(self, operation: port.AnyOperation) -> None:
-        self.run_worker(self.sending.send(operation), name="a key", group="keys", exit_on_error=False)
+        self._work(partial(self.sending.send, operation), "a key", group="keys")
 
     async def change_model(self, model: str) -> None:
         """Let another model answer. What it was told stays on the screen.

@@ -30,6 +30,7 @@ from pegboard_tui.drawing.look import Look, Palette
 from pegboard_tui.fold import Fold
 from pegboard_tui.signs import cut
 from pegboard_tui.status import count, money
+from pegboard_tui.working import work
 
 LOOK_SECONDS = 2.0
 """How often background commands are looked up while one runs."""
@@ -218,7 +219,7 @@ class Side(VerticalScroll, can_focus=False):
     def _look_for_jobs(self) -> None:
         if self.is_attached and not self._looking:
             self._looking = True
-            self.run_worker(self._read_jobs(), name="jobs")
+            work(self, self._read_jobs, "looking at what runs in the background")
 
     async def _read_jobs(self) -> None:
         conversation = self._conversation

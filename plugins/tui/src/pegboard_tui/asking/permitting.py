@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal, cast
 
 from pegboard import port
@@ -13,6 +14,7 @@ from pegboard_tui.asking.approval import arguments_of
 from pegboard_tui.asking.remember import edited_patterns, patterns_of
 from pegboard_tui.asking.steps import Steps
 from pegboard_tui.composer.editor import EditorFailed, edited
+from pegboard_tui.working import work
 
 
 class Permitting(Steps):
@@ -107,7 +109,7 @@ class Permitting(Steps):
         """Edit the arguments in the editor that EDITOR names."""
         text = self._area.text if self.step == "edit" else self._begun()
         if text is not None:
-            self.run_worker(self._edit_outside(self._approval, text), name="editor", exclusive=True)
+            work(self, partial(self._edit_outside, self._approval, text), "editing", exclusive=True)
 
     def action_done(self) -> None:
         """Go on with the arguments as they were edited; they are judged again."""

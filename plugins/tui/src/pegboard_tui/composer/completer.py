@@ -8,13 +8,13 @@ from typing import TypeAlias
 
 from pegboard.port import Conversation
 from textual.widget import Widget
-from textual.worker import Worker
 
 from pegboard_tui.composer.area import Area
 from pegboard_tui.composer.choices import MOST, Choices
 from pegboard_tui.composer.completing import Choice, Wanted, of_prompts, wanted
 from pegboard_tui.composer.history import matching
 from pegboard_tui.composer.suggesting import TITLES, Suggestions
+from pegboard_tui.working import work
 
 _SEARCH_TITLE = "prompts: Enter takes, Esc leaves"
 _Place: TypeAlias = "tuple[str, int, int]"
@@ -65,9 +65,9 @@ class Completer:
             return
         self._wanted = found
         if found.kind in ("file", "path") and place != self._seen and self._suggestions.files.stale:
-            _: Worker[None] = self._owner.run_worker(self._read, group="files", exclusive=True)
+            work(self._owner, self._read, "listing files", group="files", exclusive=True)
         self._seen = place
-        _ = self._owner.run_worker(partial(self._suggest, found), group="suggest", exclusive=True)
+        work(self._owner, partial(self._suggest, found), "completing", group="suggest", exclusive=True)
 
     def offer(self) -> bool:
         """Offer something here though the person has closed the list, or nothing is offered unasked. False: there is nothing

@@ -13,11 +13,11 @@ from pegboard.terminal import plain
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.worker import Worker
 
 from pegboard_tui.composer.drafts import Draft
 from pegboard_tui.composer.editor import EditorFailed, edited
 from pegboard_tui.composer.field import Field
+from pegboard_tui.working import work
 
 _MOST_OPEN = 100_000
 """Characters of a paste that are opened in the input."""
@@ -166,7 +166,7 @@ class Composer(Field):
     def action_edit(self) -> None:
         """Write in the person's editor."""
         self._end_search()
-        _: Worker[None] = self.run_worker(self._edit, group="editor", exclusive=True)
+        work(self, self._edit, "editing", group="editor", exclusive=True)
 
     async def _edit(self) -> None:
         before = self._area.meant

@@ -11,7 +11,6 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
-from textual.worker import Worker
 
 from pegboard_tui.composer.area import Area
 from pegboard_tui.composer.chips import Chips
@@ -22,6 +21,7 @@ from pegboard_tui.composer.drafts import Draft, Past
 from pegboard_tui.composer.hints import hint
 from pegboard_tui.composer.keyboards import tell_alt_enter_apart
 from pegboard_tui.composer.suggesting import Commands, Suggestions, Words
+from pegboard_tui.working import work
 
 
 class Field(Widget):
@@ -49,7 +49,7 @@ class Field(Widget):
 
     def on_mount(self) -> None:
         tell_alt_enter_apart()
-        _: Worker[None] = self.run_worker(self._read_prompts, group="prompts")
+        work(self, self._read_prompts, "reading prompts", group="prompts")
         self._hint()
 
     # --- for the app --------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Field(Widget):
         self._area.load_text("")
         self._hint()
         self._changed()
-        _: Worker[None] = self.run_worker(self._read_prompts, group="prompts")
+        work(self, self._read_prompts, "reading prompts", group="prompts")
 
     def _end_search(self, choice: Choice | None = None) -> None:
         if not self._past.searching:

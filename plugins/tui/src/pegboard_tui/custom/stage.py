@@ -20,6 +20,7 @@ from pegboard_tui.custom.framed import GUTTER, Framed
 from pegboard_tui.custom.kinds import Kinds
 from pegboard_tui.items import Made, Shown
 from pegboard_tui.transcript import Place, Transcript
+from pegboard_tui.working import work
 
 TICK = 1.0
 """Seconds from one look at the processes to the next."""
@@ -144,7 +145,7 @@ class Stage(Widget):
         """Whether it is known which widgets there are; it is looked up now if not, and everything is shown plain so long."""
         if not self._searched and not self._searching:
             self._searching = True
-            self.run_worker(self._search(), name="widgets")
+            work(self, self._search, "looking for widgets")
         return self._searched
 
     async def _search(self) -> None:
