@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from pegboard.events import ApprovalAsked, Message, Thinking, TurnEnded, TurnSta
 from pegboard_tui.app import PegboardApp
 from pegboard_tui.commands import LOCAL, BadCommand, Command, completions, offered, read_call, read_line
 from pegboard_tui.composer import Composer
+from pegboard_tui.help import HelpScreen
 from pegboard_tui.items import Shown, Thought, Told
 from pegboard_tui.keys import KeysScreen
 from pegboard_tui.picker import Picker
@@ -98,6 +101,31 @@ def test_what_is_offered_and_completed(tmp_path: Path) -> None:
     assert completions("model", "scripted/other ", host) == []
     assert completions("help", "s", host) == ["sessions", "sets"]
     assert completions("sets", "", host) is None
+
+
+async def test_plugins_are_imported_beside_the_loop_and_lines_are_done_in_their_order(tmp_path: Path) -> None:
+    class Host(ScriptedHost):
+        def commands(self) -> list[port.Offered]:
+            asked.append(threading.current_thread())
+            time.sleep(0.05)  # an import takes its time
+            return super().commands()
+
+    asked: list[threading.Thread] = []
+    host = Host(tmp_path)
+    one = host.open()
+    app = PegboardApp(host, one)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await typed(pilot, "/sets core")
+        await typed(pilot, "go on")
+        await until(pilot, lambda: one.port.sent)
+        assert one.asked_commands == [("sets", "core")]
+        await typed(pilot, "/help")
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await pilot.press("escape")
+        app.view.composer.write("/help s")
+        await until(pilot, lambda: len(asked) >= 4)
+    assert threading.main_thread() not in asked
 
 
 async def typed(pilot: Pilot[int], line: str) -> None:

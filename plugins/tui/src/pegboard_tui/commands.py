@@ -44,7 +44,8 @@ ALSO = {"exit": "quit", "q": "quit", "clear": "new", "?": "help"}
 
 
 def offered(host: Host) -> list[Offered]:
-    """Every command: the app's, then those of the board. A name of the app's is the app's."""
+    """Every command: the app's, then those of the board. A name of the app's is the app's. It imports plugins: call it in a
+    thread."""
     own = [Offered(name=name, usage=one.usage, help=one.help, owner=OWNER) for name, one in LOCAL.items()]
     return [*own, *(one for one in host.commands() if one.name not in LOCAL)]
 

@@ -68,7 +68,7 @@ class Doing:
         view.show([view.fold.show(blocks, visible(title))])
 
     async def _help(self, name: str) -> None:
-        there = offered(self._host)
+        there = await asyncio.to_thread(offered, self._host)
         if not name:
             rows = [[one.usage, one.help] for one in there]
             self._show([Table(columns=["command", "what it does"], rows=rows), Note(text=NOTES)], "/help")

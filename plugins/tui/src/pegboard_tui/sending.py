@@ -20,19 +20,24 @@ GOES_ON = ("done", "asked_back", "stopped")
 """How a turn ends after which the next prompt is sent by itself."""
 
 
+class _Unknown(Exception):
+    """Which commands the board has was not asked yet."""
+
+
 class Sending:
     """What goes from one session's input to its agent."""
 
     def __init__(self, view: SessionView) -> None:
         self._view = view
         self._names: list[str] | None = None
+        self._reading = asyncio.Lock()
         self._last = ""
 
     async def submitted(self, text: str, *, steer: bool = False) -> None:
         """Do what was written. What keeps it from being done is told, and the text goes back into the input."""
         view = self._view
         try:
-            meant = read_line(text, self._commands)
+            meant = await self._read(text)
             if isinstance(meant, Command):
                 await view.doing.do(meant)
             elif meant:
@@ -95,9 +100,20 @@ class Sending:
         if text and not self._view.composer.text.strip():
             self._view.composer.write(text)
 
+    async def _read(self, text: str) -> Command | str:
+        """What a line means. One of another's command waits until it is known which there are, and what comes after it waits
+        for that: lines are done in their order."""
+        async with self._reading:
+            try:
+                return read_line(text, self._commands)
+            except _Unknown:
+                there = await asyncio.to_thread(offered, self._view.host)  # it imports plugins
+                self._names = [one.name for one in there]
+                return read_line(text, self._commands)
+
     def _commands(self) -> list[str]:
         if self._names is None:
-            self._names = [one.name for one in offered(self._view.host)]
+            raise _Unknown
         return self._names
 
 

@@ -216,7 +216,7 @@ class SessionView(Standing):
             self.notify(visible(told[:400]), title="not shown", severity="error", markup=False)
 
     def _not_followed(self, why: str) -> None:
-        told = f"{why}. What happens from here on is not shown; /resume {self.conversation.id} opens the session anew."
+        told = f"{why} What happens from here on is not shown; /resume {self.conversation.id} opens the session anew."
         self.tell(told, "problem")
 
     def _work(self, do: Callable[[], Awaitable[object]], name: str, *, group: str) -> None:

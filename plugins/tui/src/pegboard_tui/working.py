@@ -37,7 +37,7 @@ async def _isolated(
     try:
         await do()
     except Exception as error:  # noqa: BLE001 - isolates work in the background: the session is more than a step of it
-        text = f"{name} failed: {type(error).__name__}: {error}"
+        text = f"{name} failed: {type(error).__name__}: {error}."
         if told is not None:
             told(text)
         else:

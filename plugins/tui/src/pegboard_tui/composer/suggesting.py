@@ -28,7 +28,7 @@ _PAUSE = 0.05
 
 class Suggestions:
     """What could stand in a word's place. commands: all there are, called once and beside the loop, for it imports plugins.
-    words: those of the app's own commands; None: it is not one of these."""
+    words: those of the app's own commands, asked beside the loop too; None: it is not one of these."""
 
     def __init__(self, host: Host) -> None:
         self.files = Files(host)
@@ -52,7 +52,7 @@ class Suggestions:
                 return completing.of_commands(await self._all(), wanted.query)
             case "word":
                 await asyncio.sleep(_PAUSE)
-                return completing.of_words(self._asked(wanted, conversation), wanted.query)[:MOST]
+                return completing.of_words(await self._asked(wanted, conversation), wanted.query)[:MOST]
             case "file":
                 return completing.of_files(await self.files.find(wanted.query, MOST), wanted.query)
             case "path":
@@ -66,9 +66,9 @@ class Suggestions:
                 return []
         return self._offered
 
-    def _asked(self, wanted: Wanted, conversation: Conversation) -> Sequence[str]:
+    async def _asked(self, wanted: Wanted, conversation: Conversation) -> Sequence[str]:
         try:
-            own = self.words(wanted.command, wanted.rest) if self.words else None
+            own = await asyncio.to_thread(self.words, wanted.command, wanted.rest) if self.words else None
             return own if own is not None else conversation.complete(wanted.command, wanted.rest)
         except Exception:  # noqa: BLE001 - isolates plugins: without completion one can still type
             return []
