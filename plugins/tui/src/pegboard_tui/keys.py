@@ -16,6 +16,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import KEY_TO_UNICODE_NAME, REPLACED_KEYS, Keys, format_key, key_to_character
+from textual.screen import Screen
 from textual.widgets import Input
 
 from pegboard_tui.drawing.look import Palette
@@ -190,6 +191,14 @@ def spelled_keys(keys: str, most: int = 3) -> str:
 def _spelled(key: str) -> str:
     *modifiers, last = key.split("+")
     return "+".join([*modifiers, last if last in _AS_THEY_ARE else format_key(last)])
+
+
+def keys_now(screen: Screen[object], most: int = 3) -> dict[str, str]:
+    """The keys that do something from where the focus is, as a person reads them, by the ids of what they do."""
+    found: dict[str, str] = {}
+    for active in screen.active_bindings.values():
+        found.setdefault(active.binding.id or "", spelled_keys(active.binding.key, most))
+    return found
 
 
 # --- the page -----------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from pegboard_tui.asking.queue import Question
 from pegboard_tui.asking.remember import PatternProblem, remember_rows
 from pegboard_tui.drawing.look import Look, Palette
 from pegboard_tui.items import Made
-from pegboard_tui.keys import spelled_keys
+from pegboard_tui.keys import keys_now, spelled_keys
 
 AHEAD = 1_000
 """Rows that are made and counted beyond those in sight."""
@@ -153,7 +153,8 @@ class Asking(Focusing, can_focus=True):
             top.append(frame.rule_row(look))
         top += body.between(draft.scroll, draft.scroll + share.body)
         if share.rule:
-            top.append(frame.rule_row(look, draft.scroll, below, self._key("approval.page_down") or "pgdn", body.whole))
+            key = keys_now(self.screen).get("approval.page_down", "pgdn")
+            top.append(frame.rule_row(look, draft.scroll, below, key, body.whole))
         self._page = max(share.body - 1, 1)
         self.query_one("#asked", Lines).show(top)
         self.query_one("#arguments", TextArea).styles.height = field
@@ -187,7 +188,7 @@ class Asking(Focusing, can_focus=True):
 
     def _hints(self, question: Question) -> list[Hint]:
         if not self.has_focus_within:
-            return [Hint(self._key("approval.focus") or "shift+tab", "answer", "answer")]
+            return [Hint(keys_now(self.screen).get("approval.focus", "shift+tab"), "answer", "answer")]
         found: list[Hint] = [Hint("enter", *ENTER[self.step])] if self.step in ENTER else []
         if self.step == "look" and not isinstance(question, ApprovalAsked) and len(question.options) > 1:
             found.append(Hint(f"1-{min(len(question.options), 9)}", "take by number", "number"))
@@ -211,13 +212,6 @@ class Asking(Focusing, can_focus=True):
                 return not has_long(arguments, self.content_size.width)
             case _:
                 return False
-
-    def _key(self, id: str) -> str:
-        """How the key is told of that an action has now; empty: it has none."""
-        for active in self.screen.active_bindings.values():
-            if active.binding.id == id:
-                return spelled_keys(active.binding.key)
-        return ""
 
     def _notice(self, below: int) -> str:
         if not self.has_focus_within:
