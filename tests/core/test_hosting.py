@@ -288,6 +288,7 @@ def msgspec_replace(event: AnyEvent, **more: Any) -> Any:
 async def test_a_prefix_means_the_call_of_the_tool_that_declares_it(board: Board) -> None:
     talk = Hosted(board).open()
     assert talk.typed("! ls -la ") == port.Typed(tool="shell", arguments={"command": "ls -la"})
+    assert talk.signs == ["!"]
     assert [talk.typed(line) for line in ("!", "!  ", "ls", " !ls", "")] == [None] * 5
     await talk.close()
 

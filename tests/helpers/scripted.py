@@ -79,6 +79,7 @@ class ScriptedConversation:
         self.unasked = ""
         self.job_list: list[port.Job] = []
         self.elsewhere: set[str] = set()
+        self.signs = ["!"]
 
     def plain(self, model: str) -> bool:
         return model == "offline"
@@ -114,7 +115,8 @@ class ScriptedConversation:
         return ["alpha", "beta"] if name == "sets" else []
 
     def typed(self, line: str) -> port.Typed | None:
-        return port.Typed(tool="bash", arguments={"command": line[1:].strip()}) if line.startswith("!") else None
+        call = port.Typed(tool="bash", arguments={"command": line[1:].strip()})
+        return call if line[:1] in self.signs and call.arguments["command"] else None
 
     def pattern_problem(self, pattern: str, command: str) -> str | None:
         return None if command.startswith(pattern) else f"it is not how this command begins: {command}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -154,13 +154,23 @@ class Talk:
         except (Exception, SystemExit):  # noqa: BLE001 - isolates plugins: without completion one can still type
             return []
 
+    @property
+    def signs(self) -> Sequence[str]:
+        """Prefixes of tools."""
+        return list(dict.fromkeys(sign for sign, _, _ in self._prefixed()))
+
     def typed(self, line: str) -> Typed | None:
         """The call that a line with a tool's prefix means."""
-        for tool in self._board.registry.tools:
-            sign = tool.declaration.prefix
-            if sign and tool.key and line.startswith(sign) and (rest := line.removeprefix(sign).strip()):
-                return Typed(tool=tool.name, arguments={tool.key: rest})
+        for sign, name, key in self._prefixed():
+            if line.startswith(sign) and (rest := line.removeprefix(sign).strip()):
+                return Typed(tool=name, arguments={key: rest})
         return None
+
+    def _prefixed(self) -> Iterator[tuple[str, str, str]]:
+        """Tools that declare a prefix: it, the tool's name, and the parameter that takes the rest of the line."""
+        for tool in self._board.registry.tools:
+            if tool.declaration.prefix and tool.key:
+                yield tool.declaration.prefix, tool.name, tool.key
 
     def pattern_problem(self, pattern: str, command: str) -> str | None:
         """Why a pattern may not be kept; the parser of commands is imported now."""

@@ -238,6 +238,10 @@ class Conversation(Protocol):
     def complete(self, name: str, rest: str) -> list[str]:
         """What could stand after `/name rest`: whole words for the last one that was begun."""
 
+    @property
+    def signs(self) -> Sequence[str]:
+        """The prefixes that tools declare, in the order in which a line is held against them."""
+
     def typed(self, line: str) -> Typed | None:
         """The call that a line means which begins with a tool's prefix; None: it is a prompt."""
 

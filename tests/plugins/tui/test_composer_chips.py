@@ -94,10 +94,11 @@ def test_the_head_of_a_line_is_that_of_what_it_stands_for(text: str, pasted: str
 
 
 def test_an_empty_input_says_as_much_as_there_is_room_for() -> None:
-    def said(width: int, *, searching: bool = False, busy: bool = False, steer: str = "ctrl+t") -> str:
-        return hint(width, searching=searching, busy=busy, send="enter", steer=steer)
+    def said(width: int, *, searching: bool = False, busy: bool = False, steer: str = "ctrl+t", sign: str = "!") -> str:
+        return hint(width, searching=searching, busy=busy, send="enter", steer=steer, sign=sign)
 
     assert said(100).endswith("! to run one") and said(10) == "Ask"
+    assert said(100, sign="%").endswith("% to run one") and said(100, sign="").endswith("@ for files")
     assert said(100, busy=True) == "Enter queues it, ctrl+t tells it to the running turn"
     assert said(40, busy=True) == "Enter queues, ctrl+t steers" and said(12, busy=True) == "Enter queues"
     assert said(100, busy=True, steer="") == "Enter queues it until the turn ends"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pegboard.blocks import Markdown
 from pegboard.config.schema import UISettings
 from pegboard.events import ApprovalAsked
 from pegboard_tui.app import PegboardApp
 from pegboard_tui.help import HelpScreen
+from pegboard_tui.items import AnyItem, Shown
 from pegboard_tui.keys import Bound, KeysScreen, bindings, keymap_of, keys_page, spelled_keys
 from pegboard_tui.side import Side
 from pegboard_tui.themes import DARK, palette_of
 from scripted import ScriptedHost, call_asked
 from textual.command import CommandList
 from textual.widgets import Input
-from widgets import until
+from widgets import screen, until
 
 PALETTE = palette_of(DARK)
 THERE = [
@@ -122,3 +124,20 @@ async def test_keys_of_the_settings_work_and_pages_open_and_close_by_keys(tmp_pa
         await pilot.press("f4", "z")
         await pilot.pause()
         assert [(one.id, one.granted) for one in conversation.port.sent] == [("a1", True)]  # type: ignore[union-attr]
+
+
+async def test_the_sign_that_a_tool_declares_is_the_one_that_is_told_of(tmp_path: Path) -> None:
+    host = ScriptedHost(tmp_path)
+    conversation = host.open()
+    conversation.signs = ["%"]
+    app = PegboardApp(host, conversation)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await until(pilot, lambda: any("`%command`" in text_of_shown(item) for item in app.view.fold.items))
+        assert "% to run one" in "\n".join(screen(app))
+        await pilot.press("f1")
+        await until(pilot, lambda: any("%command" in line for line in screen(app)))
+        assert not any("!command" in line for line in screen(app))
+
+
+def text_of_shown(item: AnyItem) -> str:
+    return " ".join(block.text for block in item.blocks if isinstance(block, Markdown)) if isinstance(item, Shown) else ""

@@ -1,4 +1,4 @@
-"""Help: what the keys, `/`, `@` and `!` do, on one page; and the welcome of a session in which nothing was said yet."""
+"""Help: what the keys, `/`, `@` and the signs of tools do, on a page; the welcome of a session without a word in it."""
 
 from __future__ import annotations
 
@@ -33,15 +33,14 @@ _SIGNS = (
     ("/name", "a command; Tab completes it, /help NAME says more"),
     ("@path", "a file of this folder, found as you type"),
 )
-_RUN = ("!command", "a command that you run yourself, as the agent would")
+_RUN = "a command that you run yourself, as the agent would"
 
 
 def welcome(host: Host, conversation: Conversation) -> list[AnyBlock]:
     """What stands in a new session: who answers and where, what one should know, three things to try."""
     first, *notes = conversation.header or [conversation.model]
     tries = ["`/help` for the commands and keys", "`@file` to show it a file"]
-    if conversation.typed("!x") is not None:
-        tries.append("`!command` to run a command yourself")
+    tries += [f"`{sign}command` to run a command yourself" for sign in conversation.signs[:1]]
     lines = [f"**Pegboard {host.version}** in `{home(host.root)}`", "", "Say what is to be done, or try", ""]
     return [
         Markdown(text="\n".join([*lines, *(f"- {one}" for one in tries)])),
@@ -51,7 +50,7 @@ def welcome(host: Host, conversation: Conversation) -> list[AnyBlock]:
 
 
 class HelpScreen(Sheet):
-    """The page. commands: those there are, of the app and of plugins. runs: a line with `!` in front is run."""
+    """The page. commands: those there are, of the app and of plugins. signs: with which a line begins that is run."""
 
     HEADING = "Help"
 
@@ -62,17 +61,17 @@ class HelpScreen(Sheet):
         keymap: Mapping[str, str],
         commands: Sequence[Offered],
         *,
-        runs: bool = False,
+        signs: Sequence[str] = (),
     ) -> None:
         super().__init__(palette)
         self._there = {bound.id: bound for bound in there}
         self._keymap = keymap
         self._commands = commands
-        self._runs = runs
+        self._signs = signs
 
     def page(self, width: int) -> Text:
         """What does what."""
-        return help_page(self._there, self._keymap, self._commands, width, self.palette, runs=self._runs)
+        return help_page(self._there, self._keymap, self._commands, width, self.palette, signs=self._signs)
 
 
 def help_page(
@@ -82,9 +81,9 @@ def help_page(
     width: int,
     palette: Palette,
     *,
-    runs: bool = False,
+    signs: Sequence[str] = (),
 ) -> Text:
-    """The page, no line of it wider than there is room. runs: a line with `!` in front is run."""
+    """The page, no line of it wider than there is room. signs: with which a line begins that is run."""
     text = Text(no_wrap=True, overflow="ellipsis")
     keys = [
         (spelled_keys(keymap.get(id, there[id].keys), 2 if width >= 60 else 1), there[id].description)
@@ -92,7 +91,7 @@ def help_page(
         if id in there
     ]
     _part(text, "Keys", keys, width, palette)
-    _part(text, "In the input", [*_SIGNS, *([_RUN] if runs else [])], width, palette)
+    _part(text, "In the input", [*_SIGNS, *((f"{sign}command", _RUN) for sign in signs)], width, palette)
     _part(text, "Commands", [(f"/{one.name}", one.help) for one in commands], width, palette)
     text.rstrip()
     return text

@@ -3,6 +3,7 @@ and palette of commands, and what it tells a person who looks elsewhere."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -136,11 +137,12 @@ class Looks(App[int]):
             return False
         return super().check_action(action, parameters)
 
-    def action_help(self) -> None:
+    async def action_help(self) -> None:
         """Show the page of help."""
         view = self.looked_at
-        runs = view is not None and view.conversation.typed("!x") is not None
-        self.push_screen(HelpScreen(self.palette, self.bound(), self.keys, offered(self.host), runs=runs))
+        signs = view.conversation.signs if view is not None else ()
+        commands = await asyncio.to_thread(offered, self.host)
+        self.push_screen(HelpScreen(self.palette, self.bound(), self.keys, commands, signs=signs))
 
     def action_keys(self) -> None:
         """Show what each key does."""
@@ -175,6 +177,8 @@ class Looks(App[int]):
     @property
     def looked_at(self) -> SessionView | None:
         """The session that is seen."""
+        if not self.screen_stack:
+            return None  # the app ends
         if self._looked is None or not (self._looked.is_attached and self._looked.display):
             there = self.screen_stack[0].query(SessionView)
             self._looked = next((view for view in there if view.display), None)

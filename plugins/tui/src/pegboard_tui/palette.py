@@ -149,6 +149,6 @@ class Toggles(Entries):
         app = self.looks
         return [
             Entry("side pane", "open or close it", app.action_side),
-            Entry("help", "what keys, /, @ and ! do", app.action_help),
+            Entry("help", "what the keys and signs do", app.action_help),
             Entry("keys", "every key, and how to bind others", app.action_keys),
         ]

@@ -21,6 +21,7 @@ from pegboard_tui.composer.drafts import Draft, Past
 from pegboard_tui.composer.hints import hint
 from pegboard_tui.composer.keyboards import tell_alt_enter_apart
 from pegboard_tui.composer.suggesting import Commands, Suggestions, Words
+from pegboard_tui.keys import keys_now
 from pegboard_tui.working import work
 
 
@@ -209,13 +210,12 @@ class Field(Widget):
 
     def _hint(self) -> None:
         if self.is_mounted:
-            keys: dict[str, str] = {}
-            for key, one in self.screen.active_bindings.items():
-                keys.setdefault(one.binding.id or "", key)
+            keys = keys_now(self.screen, most=1)
             self._area.placeholder = hint(
                 max(self._area.content_size.width, 10),
                 searching=self._past.searching,
                 busy=self._busy,
                 send=keys.get("input.send", "enter"),
                 steer=keys.get("input.steer", ""),
+                sign=next(iter(self.conversation.signs), ""),
             )
