@@ -1,9 +1,10 @@
-"""Plant bugs in the judge of command lines, one at a time, and say which of them its tests find.
+"""Plant bugs in the judge of command lines and in the app, one at a time, and say which of them the tests find.
 
     planted_bugs.py [--jobs N] [--only WORD]
 
-Each is a small replacement in a copy of the package; the tests of the judge run against the copy. Exit 0 when every bug was
-found, 1 when one was not, 2 when a bug can no longer be planted because its place has changed.
+Each is a small replacement in a copy of the package; tests run against the copy: those of the judge, or for a bug in the app
+the one that is to find it. WORD: a part of what the bug is called; those of the app begin with `app: `. Exit 0 when every
+bug was found, 1 when one was not, 2 when a bug can no longer be planted because its place has changed.
 """
 
 from __future__ import annotations
@@ -21,18 +22,30 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "core" / "src" / "pegboard"
+APP = ROOT / "plugins" / "tui" / "src" / "pegboard_tui"
 TESTS = ["cases", "reading", "denials", "cd", "properties"]
 """Their names, the quick ones first. The fuzzer is run for what they do not find."""
 
 
 @dataclass
 class Bug:
-    """What is forgotten, and how."""
+    """What is forgotten, and how. module: of the judge; with `by`, the test that finds it, of the app."""
 
     what: str
     module: str
     old: str
     new: str
+    by: str = ""
+
+    @property
+    def package(self) -> Path:
+        """Where the package is that it is planted in a copy of."""
+        return APP if self.by else PACKAGE
+
+    @property
+    def file(self) -> Path:
+        """Its module, in that."""
+        return Path(f"{self.module}.py") if self.by else Path("policy", "shell", f"{self.module}.py")
 
 
 BUGS = [
@@ -102,24 +115,46 @@ BUGS = [
     Bug("bash -c is not read", "inner", "        for line, word in lines(words):", "        for line, word in ():"),
     Bug("what sudo starts is not seen", "inner", "        for rest in started(words):", "        for rest in ():"),
     Bug("variables of test are harmless", "builtins", 'text in ("-v", "-R")', 'text in ("-R",)'),
+    Bug("app: work in the background that raises ends it", "working", "except Exception as error:",
+    "except KeyError as error:",
+    by="test_working.py::test_work_in_the_background_that_raises_is_told_of_and_the_session_goes_on"),
+    Bug("app: the palette opens over lists", "looks", "len(self.screen_stack) > 1:", "False:",
+    by="test_picker.py::test_the_key_of_the_palette_goes_up_in_the_list_and_opens_nothing_over_it"),
+    Bug("app: letters of the input are bound", "keys", "bound.priority or bound.group == _INPUT", "bound.priority",
+    by="test_keys.py::test_a_letter_that_could_not_be_typed_any_more_or_would_do_nothing_is_not_bound"),
+    Bug("app: plugins are imported on the loop", "sending", "await asyncio.to_thread(offered, self._view.host)",
+    "offered(self._view.host)",
+    by="test_commands.py::test_plugins_are_imported_beside_the_loop_and_lines_are_done_in_their_order"),
+    Bug("app: every state of a progress bar is shown", "drawing/texts", 'if output and "\\r" in text:', "if False:",
+    by="test_drawing_items.py::test_of_a_progress_bar_the_end_is_shown_of_what_a_command_printed_and_of_nothing_else"),
+    Bug("app: keys count at once", "asking/quiet", ">= self.pause", ">= 0",
+    by="test_asking_panel.py::test_the_next_question_is_not_answered_by_a_key_that_repeats_or_was_meant_for_the_one_before"),
+    Bug("app: Enter allows", "asking/keys", 'Binding("y", "yes"', 'Binding("y,enter", "yes"',
+    by="test_asking_panel.py::test_enter_never_allows_and_escape_decides_nothing"),
+    Bug("app: questions of other processes are asked here", "fold", "if live and self._awaits(event.id)", "if live",
+    by="test_fold.py::test_questions_are_those_that_wait_here_and_go_with_their_turn"),
+    Bug("app: a hurried press is a press", "interrupts", "again = hurried or calls", "again = calls",
+    by="test_interrupts.py::test_another_call_is_stopped_anew_and_a_question_or_the_setting_ends_the_turn_at_once"),
 ]  # fmt: skip
 
 
 def planted(bug: Bug, folder: Path) -> bool:
     """Copy the package with this bug in it; whether its place was found."""
-    shutil.copytree(PACKAGE, folder / "pegboard", ignore=shutil.ignore_patterns("__pycache__"))
-    module = folder / "pegboard" / "policy" / "shell" / f"{bug.module}.py"
+    copy = folder / bug.package.name
+    shutil.copytree(bug.package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    module = copy / bug.file
     source = module.read_text("utf-8")
     module.write_text(source.replace(bug.old, bug.new, 1), "utf-8")
     return bug.old in source
 
 
-def found_by(folder: Path) -> str | None:
+def found_by(folder: Path, bug: Bug) -> str | None:
     """The first test that fails with the package in this folder."""
     names = [f"tests/core/policy/test_shell_{name}.py" for name in TESTS]
+    rounds = [[f"tests/plugins/tui/{bug.by}"]] if bug.by else [names, ["tests/core/policy/test_shell_fuzz.py"]]
     options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"]
     environ = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    for tests in (names, ["tests/core/policy/test_shell_fuzz.py"]):
+    for tests in rounds:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *tests], cwd=ROOT, env=environ, capture_output=True, text=True
         )
@@ -134,7 +169,7 @@ def tried(bug: Bug) -> tuple[Bug, bool, str | None]:
     with tempfile.TemporaryDirectory() as name:
         if not planted(bug, Path(name)):
             return bug, False, None
-        return bug, True, found_by(Path(name))
+        return bug, True, found_by(Path(name), bug)
 
 
 def main() -> int:

@@ -72,6 +72,8 @@ def test_another_call_is_stopped_anew_and_a_question_or_the_setting_ends_the_tur
     assert presses.press(calls=ONE, turn=True, asking=False) == "stop"
     clock.now += 5
     assert presses.press(calls=frozenset({"c1", "c2"}), turn=True, asking=False) == "stop"
+    clock.now += SOON / 2
+    assert presses.press(calls=frozenset({"c3"}), turn=True, asking=False) == "end"  # hurried: whatever runs by then
     assert Presses().press(calls=ONE, turn=True, asking=True) == "end"
     assert Presses(turn_only=True).press(calls=ONE, turn=True, asking=False) == "end"
     assert Presses().press(calls=ONE, turn=False, asking=False) == "stop"  # the person's own call

@@ -140,4 +140,6 @@ async def test_the_sign_that_a_tool_declares_is_the_one_that_is_told_of(tmp_path
 
 
 def text_of_shown(item: AnyItem) -> str:
-    return " ".join(block.text for block in item.blocks if isinstance(block, Markdown)) if isinstance(item, Shown) else ""
+    return (
+        " ".join(block.text for block in item.blocks if isinstance(block, Markdown)) if isinstance(item, Shown) else ""
+    )

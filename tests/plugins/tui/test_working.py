@@ -41,7 +41,7 @@ async def test_work_in_the_background_that_raises_is_told_of_and_the_session_goe
 
         async def told(what: str, times: int = 1) -> None:
             text = rf"{what} failed: RuntimeError: planted [red]\x1b."
-            await until(pilot, lambda: sum(text == note.message for note in app._notifications) >= times, 5)
+            await until(pilot, lambda: sum(text == note.message for note in app._notifications) >= times)
 
         await told("reading prompts")
         await told("looking at what runs in the background")
