@@ -13,11 +13,10 @@ from pegboard.terminal import visible
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from pegboard_tui.boxed import Boxed
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.working import work
 
@@ -25,16 +24,15 @@ MOST = 200
 """Sessions that are listed at once; of more, how many they are."""
 
 
-class Picker(ModalScreen[str | None]):
+class Picker(Boxed[str | None]):
     """Past sessions, this folder's first. It returns the id of the one that is to be opened; None: none.
 
     opened: ids of those that are open here now; None stands for none."""
 
     DEFAULT_CSS = """
-    Picker { align: center middle; }
-    Picker > Vertical { width: 100%; max-width: 110; height: 100%; max-height: 30; border: round $accent; }
+    Picker > Vertical { max-width: 110; height: 100%; max-height: 30; }
     Picker Input { height: 1; border: none; padding: 0 1; }
-    Picker OptionList { height: 1fr; border: none; text-wrap: nowrap; text-overflow: ellipsis; }
+    Picker OptionList { height: 1fr; }
     Picker #told { height: auto; max-height: 4; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -45,22 +43,21 @@ class Picker(ModalScreen[str | None]):
         Binding("pageup", "move(-10)", "a page back", id="picker.page_up", show=False),
     ]
 
+    HEADING, FOOT = "Sessions", "enter opens · esc closes"
+
     def __init__(self, host: Host, palette: Palette, opened: Sequence[str] = (), search: str = "") -> None:
-        super().__init__()
+        super().__init__(palette)
         self._host = host
-        self._palette = palette
         self._opened = frozenset(opened)
         self._search = search
         self._past: list[Past] = []
         self._found: list[Past] = []
 
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Sessions"
-            box.border_subtitle = "enter opens · esc closes"
-            yield Input(self._search, placeholder="search: request, id, folder", id="search")
-            yield OptionList(id="list")
-            yield Static("reading ...", id="told", markup=False)
+    def inside(self) -> ComposeResult:
+        """The search, what it finds, and what there is to tell of it."""
+        yield Input(self._search, placeholder="search: request, id, folder", id="search")
+        yield OptionList(id="list")
+        yield Static("reading ...", id="told", markup=False)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False  # the keys go to the search, and move the list from there

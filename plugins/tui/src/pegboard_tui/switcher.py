@@ -9,23 +9,21 @@ from pegboard.terminal import visible
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from pegboard_tui.boxed import Boxed
 from pegboard_tui.drawing.look import Palette
 from pegboard_tui.switching import SIGNS, WORDS, Open
 
 
-class Switcher(ModalScreen[str | None]):
+class Switcher(Boxed[str | None]):
     """The open sessions. It returns the key of the one that is to be looked at, `+` for a new one, `-KEY` for one that is
     to be closed; None: nothing."""
 
     DEFAULT_CSS = """
-    Switcher { align: center middle; }
-    Switcher > Vertical { width: 100%; max-width: 90; height: auto; max-height: 100%; border: round $accent; }
-    Switcher OptionList { height: auto; max-height: 15; border: none; text-wrap: nowrap; text-overflow: ellipsis; }
+    Switcher > Vertical { max-width: 90; }
+    Switcher OptionList { height: auto; max-height: 15; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "close", id="switcher.close"),
@@ -34,16 +32,15 @@ class Switcher(ModalScreen[str | None]):
         *(Binding(str(n), f"number({n})", f"session {n}", id=f"switcher.n{n}", show=False) for n in range(1, 10)),
     ]
 
+    HEADING, FOOT = "Open sessions", "enter goes there · n new · d closes · esc back"
+
     def __init__(self, palette: Palette, sessions: Sequence[Open]) -> None:
-        super().__init__()
-        self._palette = palette
+        super().__init__(palette)
         self._sessions = list(sessions)
 
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Open sessions"
-            box.border_subtitle = "enter goes there · n new · d closes · esc back"
-            yield OptionList(*(Option(self._row(n, one)) for n, one in enumerate(self._sessions, 1)))
+    def inside(self) -> ComposeResult:
+        """A row for each."""
+        yield OptionList(*(Option(self._row(n, one)) for n, one in enumerate(self._sessions, 1)))
 
     def on_mount(self) -> None:
         shown = self.query_one(OptionList)
