@@ -118,8 +118,8 @@ def document(calls: Sequence[AuditedCall]) -> dict[str, Any]:
 
 def counts(calls: Sequence[AuditedCall]) -> dict[str, int]:
     """How many calls there are of each kind. Each is one of: unasked, allowed by a rule; asked, and of those granted,
-    refused by whoever was asked, or unanswered; denied, by a rule or a guard, also as a person had changed it; dropped, for its turn ended before it began;
-    unmade, no call that could be made. sandboxed and edited are some of those."""
+    refused by whoever was asked, or unanswered; denied, by a rule or a guard, also as a person had changed it; dropped, for
+    its turn ended before it began; unmade, no call that could be made. sandboxed and edited are some of those."""
     kinds = Counter(map(_kind, calls))
     return {
         "calls": len(calls),
