@@ -82,6 +82,21 @@ def test_the_new_one_is_told_at_once_and_the_other_at_its_next_turn_once(tmp_pat
     mine.close()
 
 
+def test_a_second_session_of_one_process_names_each_other_agent_once(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    other = Other(root, "theirs")
+    try:
+        mine = TestBoard(root, session="mine")
+        told = list(mine.board.notes)
+        second = mine.board.agent(mine.board.session("second"), provider=mine.model)
+        assert len(told) == 1 and mine.board.notes == told
+        second.close()
+        mine.close()
+    finally:
+        other.end()
+
+
 def test_another_folder_and_a_single_call_are_no_company(tmp_path: Path) -> None:
     for name in ("here", "there"):
         (tmp_path / name).mkdir()

@@ -215,7 +215,8 @@ class Board:
             agent.banner += f" · {choice.why}"
         self._agents.append(agent)
         if session.folder is not None and self.state is not None:
-            self.notes += join(session, self.state, self.root)
+            company = join(session, self.state, self.root)
+            self.notes += [line for line in company if line not in self.notes]  # another session of ours was told, too
         return agent
 
     def _system(self, mode: Mode | None) -> str:

@@ -451,6 +451,14 @@ async def test_a_word_that_is_typed_at_a_question_goes_to_the_input_and_allows_n
         assert app.answers == [answer("a1", True)]
 
 
+@pytest.mark.parametrize("later", [0.1, 1.0])  # it is just coming up; it is there
+async def test_a_word_whose_letters_come_at_once_loses_none_of_them_to_a_question(later: float) -> None:
+    async with holder(ask(1), later=later) as (app, pilot):
+        burst(app, *"hay", "enter", "n", "y")
+        await settled(pilot)
+        assert not app.answers and app.input.text == "hay\nny" and app.input.has_focus
+
+
 async def test_a_reason_is_what_was_typed_in_its_order_and_all_of_a_paste() -> None:
     async with holder(ask(1), ask(2)) as (app, pilot):
         await pilot.press("r")

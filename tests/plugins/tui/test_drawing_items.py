@@ -96,7 +96,10 @@ def test_an_answer_that_grows_is_read_once(monkeypatch: pytest.MonkeyPatch) -> N
         (call(), "$ Run make [jobs=2] · asked"),
         (call(state="waiting"), "$ Run make [jobs=2] · waiting for you"),
         (call(state="running", progress="3 of 9"), "$ Run make [jobs=2] · running: 3 of 9"),
-        (call(state="lost"), "$ Run make [jobs=2] · lost: its process is gone, its\n  effects are unknown"),
+        (
+            call(state="lost"),
+            "$ Run make [jobs=2] · not ended when this was opened;\n  another process has the session open",
+        ),
         (call("x", echo=False), "$ Run make [jobs=2]"),
         (call("x", echo=False, duration_ms=61_000.0), "$ Run make [jobs=2] · 1 min 1 s"),
         (call("x", outcome="error", duration_ms=1_500.0), "$ Run make [jobs=2] · failed after 1.5 s\n│ x"),

@@ -131,7 +131,7 @@ class Fold:
         return self._add(Shown(key=self._own_key(), blocks=blocks, title=title))
 
     def settle(self) -> list[AnyItem]:
-        """The log was read to where the app began: what had not ended by then never will, in any process of ours."""
+        """The log was read to where the app began: what had not ended by then may go on elsewhere, and not here."""
         lost: list[AnyItem] = []
         for made in self._calls.values():
             if made.state in ("asked", "waiting", "running"):

@@ -20,12 +20,14 @@ class Focusing(Answering):
         super().__init__(problem, id=id)
         self._from: Widget | None = None
         self._left = False
+        self._typed: Widget | None = None
+        """Where a word goes on that was begun here; letters of it may still be on their way to the panel."""
 
     def take(self) -> None:
         """Take the focus because the person asked for it."""
         if self.queue.waiting:
             self._from = self.screen.focused if not self.has_focus_within else self._from
-            self.took = False
+            self.took, self._typed = False, None
             self.quiet.skip()
             self.screen.set_focus(self, scroll_visible=False)
 
@@ -37,7 +39,7 @@ class Focusing(Answering):
         )
         if not self.queue.waiting or self._left or not seen or self.has_focus_within or _written(focused):
             return
-        self._from, self.took = focused, True
+        self._from, self.took, self._typed = focused, True, None
         self.begin_quiet()
         self.screen.set_focus(self, scroll_visible=False)
 
@@ -70,8 +72,12 @@ class Focusing(Answering):
         """Keep what is typed on from being an answer; begin an answer in the person's own words."""
         written = event.character is not None and event.is_printable
         field = self.screen.focused
-        if field is not self:  # it was on its way when a field of ours took the focus; a field lets go of none of these
-            if (written or event.key in _IN_FIELDS) and isinstance(field, Input | TextArea) and self in field.ancestors:
+        if field is not self:  # it was on its way when a field took the focus: one of ours, or where the word goes on
+            if (
+                (written or event.key in _IN_FIELDS)
+                and isinstance(field, Input | TextArea)
+                and (field is self._typed or self in field.ancestors)  # a field lets go of none of these
+            ):
                 event.stop()
                 event.prevent_default()
                 field.post_message(events.Key(event.key, event.character))
@@ -90,7 +96,7 @@ class Focusing(Answering):
             and target.is_attached
             and not (self._is_ours(event.key) and self.quiet.over)
         ):
-            self.took = False
+            self.took, self._typed = False, target
             self.screen.set_focus(target, scroll_visible=False)
             target.post_message(events.Key(event.key, event.character))
         elif bound:
@@ -108,7 +114,7 @@ class Focusing(Answering):
         target = self._from
         if self.has_focus and target is not None and target.is_attached:
             event.stop()
-            self.took = False
+            self.took, self._typed = False, target
             self.screen.set_focus(target, scroll_visible=False)
             target.post_message(events.Paste(event.text))
 

@@ -112,8 +112,8 @@ def _mark(item: Made, palette: Palette) -> Line:
             case "running":
                 said = f": {clipped(item.progress, 200)}" if item.progress else ""
                 return [("· running", palette.accent), (marked_line(said), palette.dim)]
-            case "lost":
-                return [("· lost: its process is gone, its effects are unknown", palette.problem)]
+            case "lost":  # what a process left that is gone was ended at opening, unless others have it open, too
+                return [("· not ended when this was opened; another process has the session open", palette.problem)]
             case _:
                 return [("· asked", palette.dim)]
     word = {"ok": "", "error": "failed", "blocked": "blocked", "interrupted": "interrupted"}[finished.outcome]
