@@ -1,4 +1,4 @@
-"""`pegboard plugin install` and `pegboard plugin uninstall`."""
+"""`pegboard plugin new`, `pegboard plugin install` and `pegboard plugin uninstall`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,29 @@ from pegboard.terminal import plain, visible
 
 from pegboard_cli import options
 
-app = options.new_app(help="Install or uninstall a plugin.", no_args_is_help=True)
+app = options.new_app(help="Begin, install or uninstall a plugin.", no_args_is_help=True)
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called: todos becomes pegboard-todos.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind", metavar="KIND", help="toolset, guard, approver, renderer, provider, launcher or command."
+        ),
+    ],
+    dir: Annotated[
+        str, typer.Option("--dir", metavar="FOLDER", help="The folder that its folder is made in; else this one.")
+    ] = ".",
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Write a plugin to begin with: a package that works, with tests, types, checks for CI and a licence.
+
+    An existing folder is left as it is (exit 2). Nothing is installed.
+    """
+    options.finish(_new(plain(name), plain(kind), dir, json=json), debug=debug)
 
 
 @app.command()
@@ -33,6 +55,38 @@ def uninstall(
 ) -> None:
     """Uninstall a plugin. It is not imported for that."""
     options.finish(_uninstall(plain(name)), debug=debug)
+
+
+async def _new(name: str, kind: str, dir: str, *, json: bool) -> int:
+    import os
+    from pathlib import Path
+
+    from pegboard.entries import survey
+
+    from pegboard_cli.scaffold import naming, writing
+
+    if kind not in naming.KINDS:
+        known = ", ".join(naming.KINDS)
+        near = naming.nearest_kind(kind)
+        raise typer.BadParameter(f"{kind!r} is no kind of plugin ({known}){near}", param_hint="--kind")
+    if not os.path.isdir(dir):
+        raise typer.BadParameter(f"{plain(dir)!r} is no folder; nothing was written", param_hint="--dir")
+    try:
+        names = naming.checked(name, kind, survey())
+        folder = Path(dir, names.distribution)
+        files = writing.write(folder, kind, names)
+    except naming.BadName as error:
+        raise typer.BadParameter(f"{error}; nothing was written", param_hint="NAME") from None
+    except writing.Exists:
+        there = plain(str(folder))
+        raise typer.BadParameter(f"{there} is there already; nothing was written", param_hint="NAME") from None
+    if json:
+        place = plain(str(folder.absolute()))
+        made = {"folder": place, "distribution": names.distribution, "module": names.module}
+        options.print_json(made | {"kind": kind, "files": files})
+        return 0
+    _say(*writing.told(folder, files))
+    return 0
 
 
 async def _install(target: str, *, editable: bool) -> int:
