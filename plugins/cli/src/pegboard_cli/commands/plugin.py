@@ -22,7 +22,7 @@ def new(
         typer.Option(
             "--kind", metavar="KIND", help="toolset, guard, approver, renderer, provider, launcher or command."
         ),
-    ],
+    ] = "",
     dir: Annotated[
         str, typer.Option("--dir", metavar="FOLDER", help="The folder that its folder is made in; else this one.")
     ] = ".",
@@ -66,9 +66,7 @@ async def _new(name: str, kind: str, dir: str, *, json: bool) -> int:
     from pegboard_cli.scaffold import naming, writing
 
     if kind not in naming.KINDS:
-        known = ", ".join(naming.KINDS)
-        near = naming.nearest_kind(kind)
-        raise typer.BadParameter(f"{kind!r} is no kind of plugin ({known}){near}", param_hint="--kind")
+        raise typer.BadParameter(f"{naming.no_kind(kind)}; nothing was written", param_hint="--kind")
     if not os.path.isdir(dir):
         raise typer.BadParameter(f"{plain(dir)!r} is no folder; nothing was written", param_hint="--dir")
     try:

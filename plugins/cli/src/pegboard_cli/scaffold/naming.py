@@ -23,7 +23,7 @@ KINDS = {
     "command": "a sub-command of pegboard",
 }
 """What may be made, in words."""
-LONGEST = 40
+LONGEST = 32
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -81,10 +81,13 @@ def checked(name: str, kind: str, installed: Survey) -> Names:
     return names_of(name)
 
 
-def nearest_kind(word: str) -> str:
-    """The kind that a word was meant to be, as the end of a sentence."""
+def no_kind(word: str) -> str:
+    """What is said of a word that is no kind, or of none."""
+    if not word:
+        return f"say which kind: {', '.join(f'{kind} ({does})' for kind, does in KINDS.items())}"
     near = difflib.get_close_matches(word.lower(), KINDS, 1, 0.5)
-    return f"; did you mean {near[0]}?" if near else ""
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{word!r} is no kind of plugin ({', '.join(KINDS)}){hint}"
 
 
 def _spelled_right(name: str) -> str:

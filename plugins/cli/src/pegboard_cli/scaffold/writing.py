@@ -76,10 +76,10 @@ def told(folder: Path, files: Sequence[str]) -> list[str]:
     rows = [
         (
             f"pegboard plugin install --editable {place}",
-            "beside Pegboard; what you change counts from the next call on",
+            "beside Pegboard; your edits count at once",
         ),
         (f"{_python()} -m pytest {place}", f"its tests{there}"),
-        (f"pegboard plugin check {place}", "what people will look for before they install it"),
+        (f"pegboard plugin check {place}", "what a person would look for"),
     ]
     width = max(len(command) for command, _ in rows)
     return [f"Wrote {place}: {len(files)} files.", "", "Next:", *(f"  {one:{width}}   {why}" for one, why in rows)]

@@ -10,10 +10,11 @@ from pegboard.calls import Decision
 from pegboard.hooks import Asked
 from pegboard.plugins import given
 
-import pegboard_sample_plugin
+import pegboard_sample_plugin as plugin
 from pegboard_sample_plugin import Settings, pegboard_approvers
 
-NAMED = '[plugins]\napprovers = ["sample-plugin"]\n'
+NAME = "sample-plugin"
+NAMED = f'[plugins]\napprovers = ["{NAME}"]\n'
 
 
 def answer(*touches, policy="documents", layer="default"):
@@ -86,7 +87,7 @@ def call(tmp_path):
             environ={},
             discover=False,
             extra=[
-                given("sample-plugin", "pegboard.approvers", pegboard_sample_plugin),
+                given(NAME, "pegboard.approvers", plugin),
                 given("tools-of-this-test", "pegboard.toolsets", tools, own=True),
             ],
         )
@@ -105,7 +106,7 @@ def call(tmp_path):
 def test_named_in_the_persons_own_file_it_answers(call):
     record = call(NAMED, "notes.md")
     assert record.outcome == "ok"
-    assert record.decision.answer.by == "plugin:sample-plugin"
+    assert record.decision.answer.by == f"plugin:{NAME}"
 
 
 def test_installed_alone_it_says_nothing(call):
@@ -115,6 +116,6 @@ def test_installed_alone_it_says_nothing(call):
 
 
 def test_its_settings_count(call):
-    file = NAMED + '[sample-plugin]\nendings = [".rst"]\n'
+    file = NAMED + f'[{NAME}]\nendings = [".rst"]\n'
     assert call(file, "notes.rst").outcome == "ok"
     assert call(file, "notes.md").outcome == "blocked"

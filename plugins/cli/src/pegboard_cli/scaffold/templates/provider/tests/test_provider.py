@@ -18,6 +18,8 @@ from pegboard.tooling import Tool
 
 from pegboard_sample_plugin import Options, provider
 
+NAME = "sample-plugin"
+
 
 @tool
 def size(path: Annotated[str, Reads("File")], ctx: Context) -> str:
@@ -26,7 +28,7 @@ def size(path: Annotated[str, Reads("File")], ctx: Context) -> str:
 
 
 def made(**options):
-    return provider(ProviderSettings(name="sample-plugin", options=Options(**options)))
+    return provider(ProviderSettings(name=NAME, options=Options(**options)))
 
 
 def parts(text, **options):
@@ -60,9 +62,7 @@ def test_what_is_no_call_is_answered(text):
 
 def turn(board, text):
     """One turn of this provider, on the board's road."""
-    agent = board.board.agent(
-        board.session, answers="--yes", model="sample-plugin", provider=made()
-    )
+    agent = board.board.agent(board.session, answers="--yes", model=NAME, provider=made())
 
     async def run():
         await agent.send(port.Prompt(text=text))

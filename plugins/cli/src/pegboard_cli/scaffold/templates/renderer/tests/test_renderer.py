@@ -9,9 +9,10 @@ from pegboard.blocks import Note, Table
 from pegboard.kit.walk.query import Hit, Hits
 from pegboard.plugins import given
 
-import pegboard_sample_plugin
+import pegboard_sample_plugin as plugin
 from pegboard_sample_plugin import draw
 
+NAME = "sample-plugin"
 FOUND = Hits(
     hits=[
         Hit(path="a.py", line=3, text="    # TODO: mend"),
@@ -56,13 +57,13 @@ def test_a_board_draws_with_it_what_any_tool_returns(tmp_path):
     tools.pegboard_tools = pegboard_tools
     board = Board.build(
         str(tmp_path),
-        flags={"sample-plugin.rows": 2},
+        flags={f"{NAME}.rows": 2},
         user_file=tmp_path / "none.toml",
         state=tmp_path / "state",
         environ={},
         discover=False,
         extra=[
-            given("sample-plugin", "pegboard.renderers", pegboard_sample_plugin),
+            given(NAME, "pegboard.renderers", plugin),
             given("tools-of-this-test", "pegboard.toolsets", tools, own=True),
         ],
     )

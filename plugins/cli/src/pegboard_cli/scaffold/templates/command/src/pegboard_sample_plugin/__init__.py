@@ -1,5 +1,6 @@
-"""A command: `pegboard sample-plugin`. It counts the lines that hold certain words, by file.
+"""A command: it counts the lines that hold certain words, by file.
 
+The entry point says how it is called: `pegboard sample-plugin`.
 It looks at files through a tool, as an agent does: so the person's rules and guards hold for it.
 """
 

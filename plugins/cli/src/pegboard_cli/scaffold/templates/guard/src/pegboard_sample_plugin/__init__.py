@@ -75,7 +75,8 @@ class ProtectedFiles:
         word = next((word for word in words if word in self._words), None)
         if word is None:
             return None
-        return Ask(f"sample-plugin.ask: {word}", f"This command is one to {word}; nothing was run.")
+        text = f"This command is one to {word}; nothing was run."
+        return Ask(f"sample-plugin.ask: {word}", text)
 
 
 @hookimpl

@@ -28,7 +28,7 @@ from pegboard.models import (
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the table [providers.sample-plugin] may hold beside the keys of all providers."""
+    """Keys of [providers.sample-plugin] beside those of all providers."""
 
     greeting: Annotated[str, Meta(description="What it says where there is nothing to do.")] = (
         "Hello. Name a tool, and its arguments as key=value."
@@ -45,7 +45,7 @@ class Obedient:
     def __init__(self, settings: ProviderSettings) -> None:
         # A test, and a table without keys of its own, may give no options.
         self.options = settings.options if isinstance(settings.options, Options) else Options()
-        self.banner = f"sample-plugin: does as it is told ({settings.model or 'plainly'})"
+        self.banner = f"sample-plugin: does as it is told ({settings.model})"
 
     async def reply(self, request: Request) -> AsyncIterator[ReplyPart]:
         """One reply. It is cancelled where it waits, when the person interrupts."""

@@ -98,7 +98,8 @@ def _command(name: str, settings: Settings) -> list[str]:
         known = ", ".join(sorted(settings.commands)) or "none"
         raise ToolError(
             f"no command is called {name!r} (there is: {known}); nothing was run. "
-            "Name one of these, or ask the person to add it to [sample-plugin.commands]."
+            "Name one of these, or ask the person to add it to "
+            "[sample-plugin.commands] in their settings."
         )
     return words
 
@@ -106,4 +107,7 @@ def _command(name: str, settings: Settings) -> list[str]:
 @hookimpl
 def pegboard_tools() -> list[Callable[..., Any]]:
     """The tools, in the order in which a model is told of them."""
-    return [sample_plugin_outline, sample_plugin_run]
+    return [
+        sample_plugin_outline,
+        sample_plugin_run,
+    ]

@@ -1,0 +1,165 @@
+"""A plugin of each kind as `pegboard plugin new` writes it, untouched: built, installed beside Pegboard, tested, used."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pegboard_cli.scaffold.naming import KINDS
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILDS = """
+import os, sys
+from hatchling import build
+for folder in sys.argv[2:]:
+    os.chdir(folder)
+    build.build_wheel(sys.argv[1])
+"""
+
+
+@dataclass
+class Place:
+    """An environment with a plugin of each kind, called `my-KIND`, and where they were written."""
+
+    venv: Path
+    folders: dict[str, Path]
+    printed: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def place(
+    wheels: dict[str, Path],
+    environment: Callable[[Path, Sequence[Path | str]], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Place:
+    top = tmp_path_factory.mktemp("new")
+    printed = {kind: _new(top, kind) for kind in KINDS}
+    folders = {kind: Path(said["folder"]) for kind, said in printed.items()}
+    dist = top / "dist"
+    subprocess.run([sys.executable, "-c", BUILDS, dist, *folders.values()], check=True, stdout=subprocess.DEVNULL)
+    venv = environment(top / "venv", [*wheels.values(), *dist.glob("*.whl"), "pytest"])
+    return Place(venv, folders, printed)
+
+
+def _new(top: Path, kind: str) -> Any:
+    words = ["plugin", "new", f"my-{kind}", "--kind", kind, "--dir", str(top), "--json"]
+    code = "import sys; from pegboard_cli.main import main; sys.argv[1:] = sys.argv[1:]; main()"
+    done = subprocess.run([sys.executable, "-c", code, *words], check=True, capture_output=True)
+    return json.loads(done.stdout)
+
+
+@dataclass
+class Cli:
+    """Its `pegboard`, in a workspace and with settings of a test's own."""
+
+    venv: Path
+    root: Path
+    home: Path
+
+    def settings(self, text: str) -> None:
+        file = self.home / ".config" / "pegboard" / "config.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
+        environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        command = [self.venv / "bin" / "pegboard", *words]
+        return subprocess.run(command, cwd=self.root, env=environ, capture_output=True, text=True, timeout=60)
+
+    def record(self, *words: str) -> Any:
+        return json.loads(self("tool", *words, "--json").stdout)
+
+
+@pytest.fixture
+def cli(place: Place, tmp_path: Path, home: Path) -> Cli:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    (root / "page.md").write_text("# One\n\nTODO: more\n\n## Two\n", "utf-8")
+    (root / "a.py").write_text("# TODO\n", "utf-8")
+    return Cli(place.venv, root, home)
+
+
+def test_what_was_written_is_said_to_programs(place: Place) -> None:
+    for kind, said in place.printed.items():
+        assert said["distribution"] == f"pegboard-my-{kind}"
+        assert said["module"] == f"pegboard_my_{kind}"
+        assert said["kind"] == kind
+        there = {path.relative_to(said["folder"]).as_posix() for path in Path(said["folder"]).rglob("*")}
+        assert set(said["files"]) <= there
+
+
+def test_their_own_tests_pass_unedited_against_what_is_installed(place: Place, run: Callable[..., str]) -> None:
+    """All in one process. Each folder's own settings of pytest are tried where the templates lie (test_scaffold)."""
+    tests = [str(folder / "tests") for folder in place.folders.values()]
+    printed = run(place.venv, "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    assert " passed" in printed and "skipped" not in printed and "warning" not in printed
+    modules = ", ".join(f"pegboard_my_{kind}" for kind in KINDS)
+    files = run(place.venv, "python", "-c", f"import {modules}; print([m.__file__ for m in ({modules})])")
+    assert files.count(str(place.venv)) == len(KINDS)
+
+
+def test_all_of_them_are_found_and_nothing_is_wrong(cli: Cli) -> None:
+    listed = json.loads(cli("doctor", "--json").stdout)["plugins"]
+    found = {row["kind"]: (row["state"], row["problem"]) for row in listed if row["name"].startswith("my-")}
+    assert found == {kind: ("off" if kind == "approver" else "on", None) for kind in KINDS}
+
+
+def test_a_tool_of_the_set_runs_and_nobody_is_asked(cli: Cli) -> None:
+    record = cli.record("my_toolset_outline", "path=page.md")
+    assert (record["outcome"], record["text"], record["set"]) == ("ok", "1: # One\n5: ## Two", "my-toolset")
+    assert record["decision"]["action"] == "allow"
+
+
+def test_the_guard_refuses_a_call_of_anybodys_tool(cli: Cli) -> None:
+    record = cli.record("write_file", "path=uv.lock", "content=x", "--yes")
+    assert (record["outcome"], record["block"]) == ("blocked", "guard")
+    assert record["decision"]["rule"] == "my-guard.protected: *.lock"
+    assert not (cli.root / "uv.lock").exists()
+
+
+def test_the_approver_answers_once_the_persons_own_file_names_it(cli: Cli) -> None:
+    record = cli.record("write_file", "path=new.md", "content=x")
+    assert (record["outcome"], record["decision"]["answer"]["by"]) == ("blocked", "headless")
+    cli.settings('[plugins]\napprovers = ["my-approver"]\n')
+    record = cli.record("write_file", "path=new.md", "content=x")
+    assert (record["outcome"], record["decision"]["answer"]["by"]) == ("ok", "plugin:my-approver")
+    assert (cli.root / "new.md").read_text("utf-8") == "x"
+
+
+def test_the_renderer_draws_what_another_package_returns(cli: Cli) -> None:
+    pexpect = pytest.importorskip("pexpect")
+    environ = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+    program, words = str(cli.venv / "bin" / "pegboard"), ["tool", "grep", "pattern=TODO"]
+    drawn = pexpect.run(" ".join([program, *words]), cwd=str(cli.root), env=environ, encoding="utf-8", timeout=60)
+    lines = [line.split() for line in drawn.splitlines()]
+    assert ["file", "line", "text"] in lines
+    assert ["page.md", "3", "TODO:", "more"] in lines
+    assert "page.md:3: TODO: more" in cli(*words).stdout  # elsewhere the text stays as it was
+
+
+def test_the_provider_answers_makes_calls_and_reads_its_table(cli: Cli) -> None:
+    cli.settings('[providers.my-provider]\ngreeting = "Good morning."\n')
+    assert cli("run", "hello", "--model", "my-provider").stdout.startswith("Good morning. Tools: ")
+    done = cli("run", "my_toolset_outline path=page.md", "--model", "my-provider/plain")
+    assert done.stdout.splitlines()[-2:] == ["1: # One", "5: ## Two"]
+
+
+def test_the_launcher_runs_programs_its_way_once_settings_name_it(cli: Cli) -> None:
+    command = 'command=nice; echo "[$MY_TOKEN]"; echo $CI'
+    cli.settings('launcher = "my-launcher"\n[my-launcher]\nmode = "require"\nset = { MY_TOKEN = "x", CI = "yes" }\n')
+    nice, token, ci = cli.record("bash", command, "--yes")["data"]["stdout"].split()
+    assert int(nice) >= 10 and token == "[x]" and ci == "yes"
+
+
+def test_the_command_is_a_command_of_pegboard(cli: Cli) -> None:
+    assert json.loads(cli("my-command", "--json").stdout) == {"files": {"a.py": 1, "page.md": 1}, "lines": 2}
+    assert "my-command" in cli("--help").stdout
