@@ -146,6 +146,7 @@ def test_packages_differ_by_what_they_are_and_nothing_else() -> None:
         for table in (first, other):
             for key in ("description", "entry-points", "dependencies"):
                 table["project"].pop(key, None)
+            table["tool"].pop("pegboard", None)  # what the check is helped with
         assert other == first
     readmes = {kind: (TEMPLATES / kind / "README.md").read_text("utf-8") for kind in KINDS}
     assert len({text[text.index("## Work on it") :] for text in readmes.values()}) == 1

@@ -70,6 +70,7 @@ def _runs(arguments: Any, ctx: Context) -> Iterator[tuple[Literal["run"], str]]:
     verb="Run",
     key_arg="name",
     short="run a command that the settings name",
+    examples=["run the {name} command of this project"],
 )
 async def sample_plugin_run(
     name: Annotated[str, Meta(description="The command's name in the settings")],
