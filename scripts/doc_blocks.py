@@ -34,7 +34,7 @@ import at_terminal
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = os.pathsep.join(filter(None, [os.environ.get("DOC_BLOCKS_PATH"), str(Path(sys.executable).parent)]))
 """Where commands are looked for first; DOC_BLOCKS_PATH: a folder that comes before."""
-SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared"}
+SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared", "templates"}
 WORKSPACE = ROOT / "examples" / "word-count"
 ANSWER = re.compile(r"^Allow\?.*\) (.+)$", re.MULTILINE)
 PROMPTED = re.compile(r"^> (.+)$", re.MULTILINE)

@@ -19,7 +19,7 @@ from warm import Warm
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "doc_blocks.py"
 EXAMPLE = ROOT / "examples" / "word-count"
-SKIPPED = {".venv", ".tools", ".git", "dist", "site", "shared", "build"}
+SKIPPED = {".venv", ".tools", ".git", "dist", "site", "shared", "build", "templates"}
 PAGES = [
     page
     for page in sorted(ROOT.rglob("*.md"))

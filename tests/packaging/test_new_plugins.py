@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pexpect
 import pytest
 from pegboard_cli.scaffold.naming import KINDS, names_of
-from pegboard_cli.scaffold.writing import write
+from pegboard_cli.scaffold.writing import COMMON, TEMPLATES, template_files, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
 
@@ -87,6 +88,20 @@ def cli(place: Place, tmp_path: Path, home: Path) -> Cli:
     (root / "page.md").write_text("# One\n\nTODO: more\n\n## Two\n", "utf-8")
     (root / "a.py").write_text("# TODO\n", "utf-8")
     return Cli(place.venv, root, home, place.state)
+
+
+def test_the_wheel_brings_every_template_and_nothing_else(wheels: dict[str, Path], place: Place, cli: Cli) -> None:
+    """Their names begin with a dot or not, and what linters leave beside them stays at home."""
+    prefix = "pegboard_cli/scaffold/templates/"
+    with ZipFile(wheels["pegboard-cli"]) as wheel:
+        packed = {name.removeprefix(prefix) for name in wheel.namelist() if name.startswith(prefix)}
+    assert packed == {
+        path.relative_to(TEMPLATES).as_posix() for kind in (COMMON, *KINDS) for path in template_files(kind)
+    }
+    made = json.loads(cli("plugin", "new", "my-command", "--kind", "command", "--json").stdout)
+    for name in made["files"]:
+        here, there = Path(made["folder"], name), place.folders["command"] / name
+        assert (here.read_bytes(), here.stat().st_mode) == (there.read_bytes(), there.stat().st_mode)
 
 
 def test_their_own_tests_pass_unedited_against_what_is_installed(place: Place, run: Callable[..., str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import resource
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from pegboard.entries import Entry, Survey
 from pegboard.hooks import GROUPS
@@ -75,16 +77,10 @@ def test_what_is_no_name_is_refused(name: str) -> None:
         checked(name, "toolset", OURS)
 
 
-def test_a_name_that_would_do_is_offered() -> None:
-    for near in ("My_Tools", "pegboard-my-tools", "my--tools-"):
-        with pytest.raises(BadName, match=r"how about my-tools\?") if near != "pegboard-my-tools" else _nothing():
-            checked(near, "toolset", OURS)
-
-
-def _nothing() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext()
+@pytest.mark.parametrize("near", ["My_Tools", "Pegboard-my-tools", "my--tools-"])
+def test_a_name_that_would_do_is_offered(near: str) -> None:
+    with pytest.raises(BadName, match=r"how about my-tools\?"):
+        checked(near, "toolset", OURS)
 
 
 @pytest.mark.parametrize("name", ["tools", "ui", "hooks", "model", "mode", "launcher"])
@@ -150,6 +146,29 @@ def test_packages_differ_by_what_they_are_and_nothing_else() -> None:
         assert other == first
     readmes = {kind: (TEMPLATES / kind / "README.md").read_text("utf-8") for kind in KINDS}
     assert len({text[text.index("## Work on it") :] for text in readmes.values()}) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_of_a_plugin_says_what_is_true(kind: str) -> None:
+    """Its links lead to files, and its settings are settings."""
+    page = (TEMPLATES / kind / "README.md").read_text("utf-8")
+    assert set(re.findall(r"\]\(([^)]+)\)", page)) <= rendered(kind, writing.SAMPLE).keys()
+    blocks = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)]
+    place = next((TEMPLATES / kind / "src").rglob("__init__.py"))
+    spec = importlib.util.spec_from_file_location(f"page_of_{kind}", place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # annotations are looked up there
+    try:
+        spec.loader.exec_module(module)
+        own = getattr(module, "Options" if kind == "provider" else "Settings", None)
+        tables = [{**block, **block.get("providers", {})} for block in blocks]
+        said = [table["sample-plugin"] for table in tables if "sample-plugin" in table]
+        assert said or kind == "command"
+        for table in said:
+            msgspec.convert(table, own)
+    finally:
+        del sys.modules[spec.name]
 
 
 def test_entry_points_stand_in_the_group_of_their_kind() -> None:

@@ -34,9 +34,9 @@ class Exists(Exception):
 def rendered(kind: str, names: Names) -> dict[str, tuple[bytes, bool]]:
     """Every file of a new plugin by its path (with `/`): what is in it, and whether it is run."""
     found: dict[str, tuple[bytes, bool]] = {}
-    for top in (TEMPLATES / COMMON, TEMPLATES / kind):
-        for path in _files(top):
-            place = _renamed(path.relative_to(top).as_posix(), names)
+    for part in (COMMON, kind):
+        for path in template_files(part):
+            place = _renamed(path.relative_to(TEMPLATES / part).as_posix(), names)
             body = _renamed(path.read_text("utf-8"), names).encode()
             found[place] = body, body.startswith(b"#!")  # a wheel may lose the mode
     return dict(sorted(found.items()))
@@ -115,12 +115,16 @@ def _renamed(text: str, names: Names) -> str:
     return text.replace(SAMPLE.name, names.name).replace(SAMPLE.identifier, names.identifier)
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """The files below a folder, without what linters and interpreters leave there."""
+def template_files(part: str) -> Iterator[Path]:
+    """The files of a kind, or of what is common, without what linters and interpreters leave there."""
+    return _below(TEMPLATES / part)
+
+
+def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.name.endswith(_MADE_BY_TOOLS):
             continue
         if path.is_dir():
-            yield from _files(path)
+            yield from _below(path)
         else:
             yield path
