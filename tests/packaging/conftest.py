@@ -11,12 +11,16 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pegboard_cli.scaffold.naming import KINDS, names_of
+from pegboard_cli.scaffold.writing import write
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSTRAINTS = ROOT / "constraints.txt"
+EXAMPLES = ROOT / "examples"
 
 
 def uv(*arguments: str | Path) -> None:
@@ -113,6 +117,41 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ]
     subprocess.run([sys.executable, "-c", BUILDS, out, *others], check=True, stdout=subprocess.DEVNULL)
     return {path.name.partition("-")[0].replace("_", "-"): path for path in out.glob("*.whl")}
+
+
+@dataclass(frozen=True)
+class Strangers:
+    """An environment with packages that are not ours beside Pegboard: those of examples/, and a new one of each kind.
+
+    folders: where the new ones lie, by kind. state: a state folder for runs that need not look at them anew."""
+
+    venv: Path
+    folders: dict[str, Path]
+    state: Path
+
+
+@pytest.fixture(scope="session")
+def strangers(
+    wheels: dict[str, Path],
+    environment: Callable[[Path, Sequence[Path | str]], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Strangers:
+    """Pegboard's wheels, pytest, and wheels of the examples and of what `pegboard plugin new` writes."""
+    top = tmp_path_factory.mktemp("strangers")
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    examples = [
+        shutil.copytree(project.parent, top / "examples" / project.parent.name, ignore=ignored)
+        for project in EXAMPLES.glob("*/pyproject.toml")
+    ]
+    folders = {kind: top / f"pegboard-my-{kind}" for kind in KINDS}
+    for kind, folder in folders.items():
+        write(folder, kind, names_of(f"my-{kind}"))
+    built = top / "dist"
+    command = [sys.executable, "-c", BUILDS, built, *examples, *folders.values()]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    venv = environment(top / "venv", [*wheels.values(), *built.glob("*.whl"), "pytest"])
+    shutil.rmtree(top / "examples")
+    return Strangers(venv, folders, top / "state")
 
 
 @pytest.fixture(scope="session")

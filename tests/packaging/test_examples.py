@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,10 @@ Run = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def venv(
-    wheels: dict[str, Path],
-    environment: Callable[[Path, Sequence[Path | str]], Path],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Path:
-    """What a stranger has: Pegboard's wheels, pytest, and packages of their own as they stand in their folders."""
-    top = tmp_path_factory.mktemp("stranger")
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
-    packages = [shutil.copytree(EXAMPLES / name, top / "packages" / name, ignore=ignored) for name in MODULES]
-    made = environment(top / "venv", [*wheels.values(), *packages, "pytest"])
-    shutil.rmtree(top / "packages")
-    return made
+def venv(strangers: Any) -> Path:
+    """What a stranger has: Pegboard, and packages of their own."""
+    folder: Path = strangers.venv
+    return folder
 
 
 def test_every_example_is_tried_here() -> None:
