@@ -114,6 +114,6 @@ def test_a_new_session_says_who_answers_where_and_what_to_try(tmp_path: Path) ->
         word in page.text for word in (str(tmp_path), "/help", "@file", "!command")
     )
     assert notes == [Note(text="offline: no model answers"), Note(text="a server did not start")]
-    conversation.typed = lambda line: None  # type: ignore[method-assign]
+    conversation.signs = []
     page = welcome(host, conversation)[0]
     assert isinstance(page, Markdown) and "!" not in page.text
