@@ -66,7 +66,7 @@ def test_only_the_road_makes_grants_and_has_them_run() -> None:
     }
     assert runs == {("road.py", "self.runner.run")}
     makers = {name for name, tree in trees().items() for called, _ in calls(tree) if called == "Runner"}
-    assert makers == {"board.py"}
+    assert makers == {"roads.py"}
 
 
 @pytest.mark.row("R-001")
@@ -75,9 +75,9 @@ def test_every_way_to_call_a_tool_is_the_roads_travel() -> None:
         (name, called)
         for name, tree in trees().items()
         for called, _ in calls(tree)
-        if called.endswith((".travel", "again"))
+        if called.endswith((".travel", ".travel_as", "again"))
     }
-    assert {name for name, _ in travels} == {"agent.py", "board.py", "contexts.py"}
+    assert {name for name, _ in travels} == {"agent.py", "board.py", "calling.py", "contexts.py", "road.py"}
     stages = {
         (name, called.split(".")[-1])
         for name, tree in trees().items()
@@ -87,7 +87,7 @@ def test_every_way_to_call_a_tool_is_the_roads_travel() -> None:
     both = {(name, stage) for name in ("road.py", "dispatch.py") for stage in ("prepare", "perform")}
     assert stages == both  # the calls of a reply, side by side
     roads = {name for name, tree in trees().items() for called, _ in calls(tree) if called == "Road"}
-    assert roads == {"board.py"}
+    assert roads == {"roads.py"}
 
 
 TOOLS = """read_file write_file edit_file glob grep bash multi_edit list_dir read_many_files apply_patch find delete_files

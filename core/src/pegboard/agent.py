@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, assert_never
 
 from pegboard import events, port
 from pegboard.asking import Loop
@@ -54,13 +55,16 @@ class Agent:
         limits: LimitSettings | None = None,
         enter: Callable[[str | None], Entered] | None = None,
         mode: Mode | None = None,
+        shared: bool = False,
     ) -> None:
-        """`enter`: what being in a mode comes to. mode: the one that `road` and `system` are of."""
+        """`enter`: what being in a mode comes to. mode: the one that `road` and `system` are of. shared: its provider
+        answers others too, and is not closed with it."""
         self.session = session
         self.model = model
         self.banner = provider.banner
         self._road = road
         self._provider = provider
+        self._shared = shared
         self._enter = enter
         self._loop = Loop(
             session=session,
@@ -139,6 +143,11 @@ class Agent:
         self._loop.mode = entered.mode.name if entered.mode else None
 
     @property
+    def road(self) -> Road:
+        """The road of its session."""
+        return self._road
+
+    @property
     def plain(self) -> bool:
         """Whether what the model says is plain text, and no Markdown."""
         return bool(getattr(self._provider, "plain", False))
@@ -193,6 +202,48 @@ class Agent:
             if self._turn.cancelled() and not (waiting and waiting.cancelling()):
                 return TurnEnded(status="interrupted", text="", usage={})  # it was interrupted before it had begun
             raise
+
+    # -- for programs
+
+    async def run(self, prompt: str) -> TurnEnded:
+        """Run one turn. Cancelling it ends the turn, whose log says so.
+
+        Raises:
+            SessionBusy: a turn is running here.
+        """
+        me = asyncio.current_task()
+        before = me.cancelling() if me is not None else 0
+        await self.send(port.Prompt(text=prompt, by="program"))
+        ended = await self.wait()
+        if me is not None and me.cancelling() > before:  # the turn took the cancellation for its own
+            raise asyncio.CancelledError
+        return ended
+
+    async def stream(self, prompt: str) -> AsyncIterator[AnyEvent]:
+        """Run one turn, and give its events as they happen, the ephemeral ones too; the last is its `TurnEnded`. Whoever
+        leaves it before that (`aclosing` sees to it) ends the turn. Where the session's answers are a person's, they are
+        given meanwhile, by `send(port.Answer(...))`.
+
+        Raises:
+            SessionBusy: a turn is running here.
+        """
+        async with aclosing(self.session.watch(self.session.last).__aiter__()) as happening:
+            await self.send(port.Prompt(text=prompt, by="program"))
+            try:
+                async for event in happening:
+                    yield event
+                    if isinstance(event, TurnEnded) and event.turn in (None, self.turn):
+                        return
+            finally:
+                if self._turn is not None and not self._turn.done():
+                    self._turn.cancel()
+                    await asyncio.gather(self._turn, return_exceptions=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     @property
     def running(self) -> bool:
@@ -266,7 +317,8 @@ class Agent:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-        await self._provider.close()
+        if not self._shared:
+            await self._provider.close()
         self._road.runner.close()
         self.session.close()
 

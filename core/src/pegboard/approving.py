@@ -56,12 +56,14 @@ async def approve(road: Road, trip: Trip, *, batch: int = 1) -> None:
         asked, grant = trip.decision, trip.grant
         assert asked is not None and grant is not None
         offers = trip.concern is None and trip.given is None and road.desk.offers_always
+        given, trip.answer = trip.answer, None
         reply = await road.desk.approve(
             trip.question,
             turn=trip.turn,
             lane=trip.lane.name,
             offer=offered(road, trip) if offers else None,
             batch=batch if first else 1,
+            given=given,
         )
         trip.question, first = None, False
         trip.decision = grant.decision = replace(asked, answer=reply.answer)

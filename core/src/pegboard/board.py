@@ -1,9 +1,10 @@
 """The board: one loaded set of plugins, tools and settings. A program builds one, uses it, closes it.
 
-board = Board.build(root=".")
-agent = board.agent(board.session(), answers="--yes")
-record = await agent.call("word_count", {"path": "README.md"}, caller="program")
-await board.close()
+async with Board.build(root=".", sets=["git"]) as board:
+    record = await board.call("git_log", {"limit": 3})
+    ended = await board.run("what changed last?", answers=lambda asked: asked.tool == "git_show")
+
+docs/python.md has the whole of it.
 """
 
 from __future__ import annotations
@@ -12,26 +13,29 @@ import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
 
 from pegboard.assembly import Assembled, assemble
+from pegboard.brought import Replies, entries_of, provider_of
 from pegboard.calls import Call, Caller, Record
-from pegboard.config.places import config_file, own_files, state_folder
+from pegboard.config.places import config_file, state_folder
 from pegboard.context import Lasts
-from pegboard.desk import Answers, Desk
+from pegboard.desk import Answers
 from pegboard.editlock import lock_folder
 from pegboard.entries import survey
-from pegboard.hooks import Fragment
-from pegboard.kit.workspace import Outside, PathCheck, Workspace
+from pegboard.hooks import Fragment, Guard
 from pegboard.models import Provider, ToolOffer
-from pegboard.plugins import Entry, Plugin
+from pegboard.plugins import Entry
 from pegboard.policy import Mode, Policy, mode_of
 from pegboard.prompt import system_prompt
-from pegboard.providers import Choice, Providers
+from pegboard.providers import Answering, Choice, Providers
 from pegboard.rendering import Renderers
 from pegboard.road import Road
-from pegboard.running import Runner
+from pegboard.roads import Roads
 from pegboard.seats import Seats
+from pegboard.selection import insist_on_sets
 from pegboard.session import Session
 from pegboard.session.presence import join
 from pegboard.session.redaction import Redactor, redactor_of
@@ -39,7 +43,11 @@ from pegboard.standing import Standing
 from pegboard.tooling import Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pegboard.agent import Agent, Entered
+    from pegboard.calling import Calls
+    from pegboard.events import TurnEnded
     from pegboard.undoing import Undoing
 
 EMBEDDED = "offline"
@@ -57,8 +65,9 @@ class Board:
         environ: Mapping[str, str],
         redactor: Redactor | None = None,
         named: bool = True,
+        provider: Provider | None = None,
     ) -> None:
-        """`named`: the root was named, and is not just the folder that the process is in."""
+        """`named`: the root was named, and is not just the folder that the process is in. `provider`: the program's own."""
         self.assembled = assembled
         self.root = assembled.root
         self.loaded = assembled.loaded
@@ -67,7 +76,6 @@ class Board:
         self.registry = assembled.registry
         self.guards = assembled.guards
         self.notes = list(assembled.notes)
-        self._own = own_files(self.root, [assembled.user_file.parent, *([state] if state else [])])
         self._standing = Standing(
             self.loaded,
             assembled.entries,
@@ -82,15 +90,16 @@ class Board:
         self.environ = environ
         self.redactor = redactor
         self._named_root = named
+        self._provider = provider
         self.providers = Providers(assembled.entries, assembled.loaded, root=self.root, state=state)
-        self._plugged = assembled.plugged
         self.renderers = Renderers(
-            (plugin.entry, table) for plugin, table in self._plugged.contributed("pegboard_renderers")
+            (plugin.entry, table) for plugin, table in assembled.plugged.contributed("pegboard_renderers")
         )
         self._agents: list[Agent] = []
-        self._runners: list[Runner] = []
-        self._seats = Seats(self._plugged, self.loaded, self.registry, self.root)
-        self.workspace = self._workspace(None)
+        self._sessions: list[Session] = []
+        self._seats = Seats(assembled.plugged, self.loaded, self.registry, self.root)
+        self._roads = Roads(assembled, self._standing, self._seats, state=state)
+        self.workspace = self._roads.workspace
 
     @classmethod
     def build(
@@ -104,31 +113,49 @@ class Board:
         extra: Iterable[Entry] = (),
         discover: bool = True,
         without_guard: Iterable[str] = (),
+        sets: Iterable[str] | None = None,
+        tools: Iterable[Callable[..., Any]] = (),
+        guards: Iterable[Guard] = (),
+        provider: Provider | Replies | None = None,
     ) -> Board:
         """Read the configuration, find and load plugins, register tools.
 
-        `flags` are settings by dotted key, above all others. `discover=False` loads the `extra` entries alone.
+        `flags` are settings by dotted key, above all others. `discover=False` loads the `extra` entries alone, and what the
+        program brings along.
+        sets: the tool sets to select among those that are installed, besides `core`; None: as the settings say.
+        tools, guards: the program's own, without an entry point; the tools are the set `program`, and go before others
+        of their names. provider: answers where no model is named, instead of what is installed; closed with the board.
 
         Raises:
-            ConfigError: a setting is wrong, or the root is not a folder.
+            ConfigError: a setting is wrong, there is no such set, or the root is not a folder.
             PluginError: an installed guard does not load; nothing starts without it, unless it is named in `without_guard`.
         """
         environ = os.environ if environ is None else environ
         state = state or state_folder(environ)
         found = survey() if discover else None
+        brought = entries_of(tools, guards)
+        entries = [*brought, *(found.entries if found else ()), *extra]
+        chosen = None if sets is None else insist_on_sets(sets, entries)
         assembled = assemble(
             root=root,
-            flags=flags or {},
+            flags={**(flags or {}), **({} if chosen is None else {"toolSets": chosen})},
             user_file=user_file or config_file(environ),
             environ=environ,
             state=state,
-            entries=[*(found.entries if found else ()), *extra],
+            entries=entries,
             without_guard=frozenset(without_guard),
             remarks=found.copies if found else (),
             guarded=found is not None and bool(found.ours),
         )
         redactor = redactor_of(assembled.loaded.config.sessions, environ)
-        return cls(assembled, state=state, environ=environ, redactor=redactor, named=root is not None)
+        return cls(
+            assembled,
+            state=state,
+            environ=environ,
+            redactor=redactor,
+            named=root is not None,
+            provider=None if provider is None else provider_of(provider),
+        )
 
     @property
     def confined(self) -> bool:
@@ -177,26 +204,29 @@ class Board:
 
     def agent(
         self,
-        session: Session,
+        session: Session | str | None = None,
         *,
         answers: Answers = "headless",
         model: str | None = None,
-        provider: Provider | None = None,
+        provider: Provider | Replies | None = None,
         lasts: Lasts = "session",
     ) -> Agent:
-        """An agent over this session. `provider`: of tests and programs that bring their own. lasts: "turn" where it is
-        closed after one, so no command is to go on in the background by itself.
+        """An agent over this session, which is closed with it. session: an open one, or the name of a kept one; None: one in
+        memory. answers: who answers where a call asks; a function of the program's, or `desk.Answers` in words.
+        `provider`: of tests and programs that bring their own, closed with the agent. lasts: "turn" where it is closed
+        after one, so no command is to go on in the background by itself.
 
         Raises:
             ConfigError: no such provider is installed.
+            SessionError: there cannot be such a session.
         """
         from pegboard.agent import Agent  # a single call needs none
 
-        choice = self.choose(model) if provider is None else Choice(model=model or self.config.model or EMBEDDED)
-        name = choice.model
-        if provider is None:
-            answering = self.providers.load(name, choice.server)
-            provider, name = answering.provider, answering.model
+        shared = provider is None and model is None and self._provider is not None
+        answering = self._answering(model, provider)
+        provider, name = answering.provider, answering.model
+        if not isinstance(session, Session):
+            session = self.session(session, in_memory=session is None)
         road = self.road(session, answers=answers, cautious=provider.cautious, lasts=lasts)
         agent = Agent(
             session=session,
@@ -210,17 +240,26 @@ class Board:
             limits=self.config.limits,
             enter=self._entered,
             mode=self.mode,
+            shared=shared,
         )
-        if choice.why:
-            agent.banner += f" · {choice.why}"
+        if answering.why:
+            agent.banner += f" · {answering.why}"
         self._agents.append(agent)
         if session.folder is not None and self.state is not None:
             company = join(session, self.state, self.root)
             self.notes += [line for line in company if line not in self.notes]  # another session of ours was told, too
         return agent
 
+    def _answering(self, model: str | None, provider: Provider | Replies | None) -> Answering:
+        """Who answers: the provider that is given, else the model that is named, else the board's own provider."""
+        provider = self._provider if provider is None and model is None else provider
+        if provider is not None:
+            return Answering(provider=provider_of(provider), model=model or self.config.model or EMBEDDED)
+        choice = self.choose(model)
+        return msgspec.structs.replace(self.providers.load(choice.model, choice.server), why=choice.why)
+
     def _system(self, mode: Mode | None) -> str:
-        fragments = [(owner, one) for owner, one in self._named("pegboard_prompt") if isinstance(one, Fragment)]
+        fragments = [(owner, one) for owner, one in self._roads.named("pegboard_prompt") if isinstance(one, Fragment)]
         return system_prompt(self.workspace, self.config, fragments, mode)
 
     def _entered(self, name: str | None) -> Entered:
@@ -237,41 +276,22 @@ class Board:
         self, session: Session, *, answers: Answers = "headless", cautious: bool = False, lasts: Lasts = "call"
     ) -> Road:
         """The road of one session; observers are told of what comes down it."""
-        self._seats.observe(session)
-        desk = Desk(
-            session,
-            answers,
-            self._named("pegboard_approvers"),
-            home=self._standing.home,
-            lasting=self._standing.lasting,
-        )
-        made: list[Road] = []  # its policy is another once another mode is on
-        rules = (lambda kind, path: made[0].policy.door(kind, path)) if self._standing.has_lists else None
-        workspace = self._workspace(session.folder, rules) if session.folder or rules else self.workspace
-        runner = Runner(
-            workspace=workspace,
-            config=self.config,
-            session=session,
-            desk=desk,
-            settings={plugin.entry.name: plugin.settings for plugin in self._plugged.plugins},
-            locks=lock_folder(self.state),
-            launchers=self.launchers,
-            lasts=lasts,
-        )
-        self._runners.append(runner)
-        road = Road(
-            registry=self.registry,
-            policy=self.policy,
-            guards=self._seats.beside(self.guards, session),
-            workspace=workspace,
-            session=session,
-            desk=desk,
-            runner=runner,
-            cautious=cautious,
-            rewriters=self._named("pegboard_rewriters"),
-        )
-        made.append(road)
-        return road
+        return self._roads.build(session, answers=answers, cautious=cautious, lasts=lasts)
+
+    def calls(
+        self, session: Session | str | None = None, *, answers: Answers = "headless", caller: Caller = "model"
+    ) -> Calls:
+        """The tools in a loop that is not ours. session: as for `agent`; one that is made here is closed with the board.
+
+        Raises:
+            SessionError: there cannot be such a session.
+        """
+        from pegboard.calling import Calls
+
+        if not isinstance(session, Session):
+            session = self.session(session, in_memory=session is None)
+            self._sessions.append(session)
+        return Calls(self.road(session, answers=answers, lasts="session"), lambda: self.offers(caller), caller)
 
     def undoing(self, session: Session) -> Undoing:
         """Undo in a session; observers are told of it."""
@@ -304,33 +324,51 @@ class Board:
             call = Call(id="", name=name, arguments=dict(arguments or {}), caller="program")
             return await road.travel(call, road.lane())
         finally:
-            await self.settled()
-            await road.runner.end_jobs()
-            road.runner.close()
-            self._runners.remove(road.runner)
+            await self._roads.release(road)
             session.close()
 
+    async def run(
+        self,
+        prompt: str,
+        *,
+        session: Session | str | None = None,
+        answers: Answers = "headless",
+        model: str | None = None,
+        provider: Provider | Replies | None = None,
+    ) -> TurnEnded:
+        """One turn, in a session that is closed after it; all as for `agent`. `Agent.stream` gives its events as well.
+
+        Raises:
+            ConfigError: no such provider is installed.
+            SessionError: there cannot be such a session.
+        """
+        agent = self.agent(session, answers=answers, model=model, provider=provider, lasts="turn")
+        try:
+            return await agent.run(prompt)
+        finally:
+            await agent.close()
+            self._agents.remove(agent)
+            await self._roads.release(agent.road)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     async def close(self) -> None:
-        """Close every agent and let go of threads and files."""
+        """Close every agent, the program's provider and the sessions of `calls`, and let go of threads and files. Again does
+        nothing."""
         await self._seats.settled()
         self._seats.close()
         await asyncio.gather(*(agent.close() for agent in self._agents))
         await self._seats.settled()  # what ran when they were closed has ended
         self._agents.clear()
-        await asyncio.gather(*(runner.end_jobs() for runner in self._runners))
-        self._runners.clear()
+        await self._roads.close()
+        for session in self._sessions:
+            session.close()
+        self._sessions.clear()
+        if self._provider is not None:
+            await self._provider.close()
+            self._provider = None
         self.guards.close()
-
-    def _workspace(self, session: Path | None, rules: PathCheck | None = None) -> Workspace:
-        """rules: what denies by path say at the door, where there may be any."""
-        checks = [self._own, *([self.guards.path] if self.guards.seats else ()), *([rules] if rules else ())]
-        # Where outside paths ask or are allowed, policy has spoken before the door is opened.
-        outside: Outside = "refuse" if self.config.paths.outside == "refuse" else "allow"
-        return Workspace(self.root, checks, outside=outside, session=str(session) if session else None)
-
-    def _contributed(self, hook: str) -> list[tuple[Plugin, Any]]:
-        return [(plugin, one) for plugin, given in self._plugged.contributed(hook) for one in given]
-
-    def _named(self, hook: str) -> list[tuple[str, Any]]:
-        """The same with the plugin's name."""
-        return [(plugin.entry.name, one) for plugin, one in self._contributed(hook)]

@@ -58,7 +58,8 @@ class Source(msgspec.Struct, frozen=True, gc=False):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The reply to an ask. `by`: person, --yes, --no, headless, remembered or plugin:NAME."""
+    """The reply to an ask. `by`: person, --yes, --no, headless, program (the one that built
+    the board), remembered or plugin:NAME."""
 
     granted: bool
     by: str

@@ -1,4 +1,5 @@
-"""The desk: where a call asks. Approvers the user named, then --yes or --no, then the person; headless: no (decision 59).
+"""The desk: where a call asks. Approvers the user named, then --yes or --no, then the person or the program; headless: no
+(decision 59).
 
 Questions go out as events and are answered by id through the port. An answer counts only in the process that asked, and
 so does one that is remembered: `Desk.remembered` lives and dies with the desk. One that is to last longer is written into
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -24,7 +25,10 @@ from pegboard.policy.remembered import Offer, Remembered
 from pegboard.policy.rules import Rule
 from pegboard.session import Session
 
-Answers: TypeAlias = Literal["person", "--yes", "--no", "headless"]
+Approve: TypeAlias = Callable[[Asked], bool | Answer | None | Awaitable[bool | Answer | None]]
+"""A program's own answer to a call that asks: True is yes; an `Answer` may give a reason; anything else is no."""
+Answers: TypeAlias = Literal["person", "--yes", "--no", "headless"] | Approve
+"""Who answers where a call asks. person: whoever watches the events, through the port."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -81,7 +85,7 @@ class Desk:
     @property
     def shows_preview(self) -> bool:
         """Whether anyone will look at what would change."""
-        return self.answers in ("person", "--yes") or bool(self._approvers)
+        return self.answers in ("person", "--yes") or callable(self.answers) or bool(self._approvers)
 
     @property
     def reviews(self) -> bool:
@@ -89,13 +93,20 @@ class Desk:
         return self.answers == "person"
 
     async def approve(
-        self, asked: Asked, *, turn: int | None, lane: str, offer: Offer | None = None, batch: int = 1
+        self,
+        asked: Asked,
+        *,
+        turn: int | None,
+        lane: str,
+        offer: Offer | None = None,
+        batch: int = 1,
+        given: Answer | None = None,
     ) -> Reply:
         """Ask for one call. Both events go to the log whoever answers. Several calls may wait here at once, as many as
         `batch` says; each asks before this first waits, so that questions stand in the log in the order they were made.
 
         `offer`: what a person's "always" would keep. It is in the question before it can be answered; where there is none,
-        an "always" counts once."""
+        an "always" counts once. `given`: what was answered before; only approvers are still asked."""
         self._count += 1
         id = f"a{self._count}-{asked.id}"
         decision = asked.decision
@@ -118,7 +129,7 @@ class Desk:
             self._waiting[id] = asyncio.get_running_loop().create_future()
         try:
             self._session.append(event)
-            answer, said = await self._answer(id, asked)
+            answer, said = await self._answer(id, asked, given)
         finally:
             self._waiting.pop(id, None)
         arguments = said.arguments if said is not None and answer.granted else None
@@ -223,12 +234,16 @@ class Desk:
         waiting = self._waiting.get(id)
         return waiting is not None and not waiting.done()
 
-    async def _answer(self, id: str, asked: Asked) -> tuple[Answer, port.Answer | None]:
+    async def _answer(self, id: str, asked: Asked, given: Answer | None) -> tuple[Answer, port.Answer | None]:
         """The answer, and, where it was a person's, all that they said."""
         for owner, approver in self._approvers:
-            said = await self._approver(owner, approver, asked)
+            said = await self._said(f"plugin:{owner}", approver, asked)
             if said is not None:
                 return said, None
+        if given is not None:
+            return given, None
+        if callable(self.answers):
+            return await self._said("program", self.answers, asked) or Answer(granted=False, by="program"), None
         if self.answers == "person":
             reply = await self._waiting[id]
             return Answer(granted=reply.granted is True, by="person", reason=reply.reason), reply
@@ -238,14 +253,21 @@ class Desk:
             return Answer(granted=False, by="--no"), None
         return Answer(granted=False, by="headless", reason="there is no one to ask"), None
 
-    async def _approver(self, owner: str, approver: Approver, asked: Asked) -> Answer | None:
-        by = f"plugin:{owner}"
+    async def _said(self, by: str, approver: Approver | Approve, asked: Asked) -> Answer | None:
+        """What an approver answers, of a plugin or of the program; None: nothing. Plain functions and a bare yes or
+        no are the program's alone."""
+        mine = by == "program"
+        who = "program" if mine else "approver"
         try:
-            said = await approver(copy.deepcopy(asked))  # its own: what it does to it, the next does not see
+            said = approver(copy.deepcopy(asked))  # its own: what it does to it, the next does not see
+            if not mine or isinstance(said, Awaitable):
+                said = await said  # type: ignore[misc]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: an approver that fails grants nothing
-            return Answer(granted=False, by=by, reason=f"the approver raised {type(error).__name__}: {error}")
+            return Answer(granted=False, by=by, reason=f"the {who} raised {type(error).__name__}: {error}")
         if said is None:
             return None
+        if mine and isinstance(said, bool):
+            return Answer(granted=said, by=by)
         if not isinstance(said, Answer):
-            return Answer(granted=False, by=by, reason=f"the approver returned {type(said).__name__}")
+            return Answer(granted=False, by=by, reason=f"the {who} returned {type(said).__name__}")
         return msgspec.structs.replace(said, by=by, granted=said.granted is True)

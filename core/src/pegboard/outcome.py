@@ -221,9 +221,11 @@ def denied_text(rule: str, answer: Answer | None = None) -> str:
             f"Error: this call is not allowed: {rule}. Nothing was run. "
             "Ask the person for an alternative, or take another way that does not need it."
         )
-    who = {"person": "the person declined this call", "--no": "the call was declined (--no)"}.get(
-        answer.by, f"the call was declined by {answer.by}"
-    )
+    who = {
+        "person": "the person declined this call",
+        "--no": "the call was declined (--no)",
+        "program": "the program that runs this session declined this call",
+    }.get(answer.by, f"the call was declined by {answer.by}")
     if answer.by == "headless":
         who = f"this call needs a person's consent ({rule}) and there is no one to ask"
     reason = f" Reason: {answer.reason.rstrip('.')}." if answer.reason and answer.by != "headless" else ""

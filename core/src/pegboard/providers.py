@@ -38,10 +38,11 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answering(msgspec.Struct, frozen=True, kw_only=True):
-    """A provider, and the model's whole name."""
+    """A provider, and the model's whole name; `why` as in `Choice`."""
 
     provider: Provider
     model: str
+    why: str = ""
 
 
 class Providers:

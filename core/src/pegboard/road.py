@@ -75,7 +75,10 @@ class Road:
         """Take one call from its name to its record. `until="decide"`: nobody is asked, nothing is logged or run."""
         if until == "decide":
             return self.record(await self.rehearse(call))
-        trip = Trip(call, call.name, lane, turn)
+        return await self.travel_as(Trip(call, call.name, lane, turn))
+
+    async def travel_as(self, trip: Trip) -> Record:
+        """The same for who wants to know more of the call than its record."""
         try:
             with Ending(trip):
                 await self.prepare(trip)

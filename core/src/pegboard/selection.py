@@ -28,6 +28,8 @@ from pegboard.tooling import BadTool, Tool
 
 ALWAYS_ON = "core"
 """The set that `toolSets` cannot switch off."""
+PROGRAM = "program"
+"""The set of tools that the program which builds a board brings along: it is on, whatever is selected."""
 
 
 def is_on(entry: Entry, loaded: Loaded, without_guard: Collection[Entry] = ()) -> bool:
@@ -54,7 +56,7 @@ def standing(
         case "pegboard.toolsets" if not config.tools.switches.get(entry.name, True):
             return "off", f"tools.{entry.name} = false"
         case "pegboard.toolsets":
-            selected = config.toolSets is None or entry.name in config.toolSets or entry.name == ALWAYS_ON
+            selected = config.toolSets is None or entry.name in config.toolSets or _always_on(entry)
             return ("on", None) if selected else ("off", "toolSets does not name it")
         case _:
             return "on", None
@@ -70,6 +72,10 @@ def file_standing(name: str, loaded: Loaded) -> tuple[Literal["on", "off", "disa
     if not loaded.config.tools.switches.get(name, True):
         return "off", f"tools.{name} = false"
     return "on", None
+
+
+def _always_on(entry: Entry) -> bool:
+    return entry.name == ALWAYS_ON or (entry.name == PROGRAM and entry.module is not None)
 
 
 def _is_core(entry: Entry) -> bool:
@@ -157,15 +163,26 @@ def _switched_on(tool: Tool, loaded: Loaded) -> bool:
 def unknown_sets(loaded: Loaded, entries: Sequence[Entry]) -> list[str]:
     """A note for each name in `toolSets` that no installed set has (decision 15)."""
     known = [entry.name for entry in entries if entry.group == "pegboard.toolsets"]
-    notes = []
-    for name in loaded.config.toolSets or ():
+    return [f"toolSets: {_unknown(name, known)}" for name in loaded.config.toolSets or () if name not in known]
+
+
+def insist_on_sets(names: Iterable[str], entries: Sequence[Entry]) -> list[str]:
+    """The sets that a program chose, which all have to be there.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    chosen, known = list(names), [entry.name for entry in entries if entry.group == "pegboard.toolsets"]
+    for name in chosen:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.5)
-            hint = f"did you mean {near[0]}? " if near else ""
-            notes.append(
-                f"toolSets: no set {name!r} is installed; {hint}it would come with a package such as pegboard-tools-{name}"
-            )
-    return notes
+            raise ConfigError(f"{_unknown(name, known)}; nothing was started")
+    return chosen
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"no set {name!r} is installed; {hint}it would come with a package such as pegboard-tools-{name}"
 
 
 def unknown_in_tables(loaded: Loaded, plugged: plugins.Loaded) -> list[str]:

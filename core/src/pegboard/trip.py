@@ -13,7 +13,7 @@ import msgspec
 from pegboard.activity import summary_of
 from pegboard.arguments import Shaped
 from pegboard.blocks import AnyBlock
-from pegboard.calls import Ask, BlockName, Call, Decision, OutcomeName, Record, Touch, Why
+from pegboard.calls import Answer, Ask, BlockName, Call, Decision, OutcomeName, Record, Touch, Why
 from pegboard.errors import Interrupted, ToolError
 from pegboard.events import CallAsked, CallFinished, CallStarted
 from pegboard.grant import Grant
@@ -60,7 +60,8 @@ class Trip(msgspec.Struct, gc=False):
     asked for, in the log. `fitting`: its arguments are what they will be. `policy`: by which it was decided.
     `reads`: it was allowed only because what it runs reads. `intervened`: the last plugin that did something about it.
     `question`: what is asked, where the decision says so. `given`: the arguments as they were before the
-    person changed them. `pause`: seconds to wait before it starts."""
+    person changed them. `pause`: seconds to wait before it starts. `answer`: one that came with the call, for where it
+    asks; it counts once."""
 
     call: Call
     requested: str
@@ -85,6 +86,7 @@ class Trip(msgspec.Struct, gc=False):
     question: Asked | None = None
     given: Mapping[str, Any] | None = None
     pause: float = 0.0
+    answer: Answer | None = None
     end: End | None = None
 
     def asked(self, call_id: str) -> CallAsked:

@@ -24,7 +24,7 @@ def refusal(event: CallFinished) -> str:
         return "needs consent, nobody to ask"
     if answer.granted:  # it was allowed, and the turn ended before it ran
         return ""
-    who = "you" if answer.by == "person" else answer.by
+    who = {"person": "you", "program": "the program"}.get(answer.by, answer.by)
     return f"declined by {who}" + (f": {answer.reason}" if answer.reason else "")
 
 

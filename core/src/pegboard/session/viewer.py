@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 from pegboard.events import AnyEvent
@@ -41,7 +41,7 @@ class Viewer:
         self._ended = True
         self._wake.set()
 
-    async def __aiter__(self) -> AsyncIterator[AnyEvent]:
+    async def __aiter__(self) -> AsyncGenerator[AnyEvent, None]:
         """Events in order; durable ones exactly once."""
         try:
             while True:
