@@ -73,6 +73,7 @@ def note(path: Annotated[str, Writes("File")], text: str, ctx: Context) -> str:
 @tool
 async def link(to: Annotated[str, Runs("What")], ctx: Context) -> str:
     """Make a link, as a command might."""
+    await settle()
     os.symlink(to, os.path.join(ctx.workspace.root, "link"))
     return "made"
 
@@ -128,9 +129,8 @@ async def test_calls_that_come_together_overlap_as_their_tools_say(made: Any) ->
     assert [(await task).text for task in tasks] == ["a", "b", "c", "d", "e", "f"]
 
 
-async def test_a_call_is_looked_at_once_what_came_before_it_is_over(made: Any, tmp_path: Path) -> None:
+async def test_a_call_is_looked_at_once_what_came_before_it_is_over(made: Any) -> None:
     """Judged too early, the link would not be there yet, and a rule on what it leads to would not be met."""
-    (tmp_path / "work2").mkdir()
     board = made(link, look, text='[tool_permission]\nbash = "allow"\n')
     calls = board.calls(answers="--yes")
     made_link, read = await asyncio.gather(calls.make("link", {"to": "a.txt"}), calls.make("look", {"path": "link"}))
