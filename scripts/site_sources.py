@@ -38,7 +38,16 @@ API: Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
     ),
     "output": ("Blocks and slash commands", {"pegboard.blocks": (), "pegboard.slash": ()}),
     "models": ("Providers", {"pegboard.models": ()}),
-    "programs": ("For programs", {"pegboard.board": ("Board",), "pegboard.port": (), "pegboard.events": ()}),
+    "programs": (
+        "For programs",
+        {
+            "pegboard.board": ("Board",),
+            "pegboard.agent": ("Agent",),
+            "pegboard.calling": ("Calls",),
+            "pegboard.port": (),
+            "pegboard.events": (),
+        },
+    ),
     "testing": ("Testing", {"pegboard.testing": (), "pegboard.testing.bench": (), "pegboard.testing.scripted": ()}),
 }
 """A page each: its title, and modules with the names shown of them; none: all that are public."""

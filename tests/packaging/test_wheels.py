@@ -124,6 +124,16 @@ def test_the_app_needs_no_library_of_pictures_unless_asked(wheels: dict[str, Pat
     assert any(line.startswith("pillow") and "extra == 'images'" in line.replace('"', "'") for line in asked)
 
 
+def test_a_framework_comes_with_its_extra_alone_and_not_with_all(wheels: dict[str, Path]) -> None:
+    assert set(requirements(wheels["pegboard-adapters"])) == {"pegboard-core"}
+    for name, brought in (("pegboard-adapters", "{}{}"), ("pegboard", "pegboard-adapters[{}]")):
+        asked = [line.replace('"', "'") for line in metadata(wheels[name]).get_all("Requires-Dist") or []]
+        for extra, slim in (("pydantic-ai", "-slim"), ("openai-agents", "")):
+            [line] = [line for line in asked if f"extra == '{extra}'" in line]
+            assert line.startswith(brought.format(extra, slim if name == "pegboard-adapters" else "")), line
+        assert not any("adapters" in line and "extra == 'all'" in line for line in asked)
+
+
 def test_extras_bring_each_further_set_and_all_of_them(wheels: dict[str, Path]) -> None:
     asked = metadata(wheels["pegboard"]).get_all("Requires-Dist") or []
     further = {name_of(folder) for folder in TOOL_SETS} - {"pegboard-tools-core"}

@@ -35,7 +35,7 @@ WRITE: Calls = [("write_file", {"path": "b.txt", "content": "two\n"})]
 
 
 class Model:
-    """Makes these calls, a list a step, then says done. `told`: the tools it was told of. `messages`: what it was last sent."""
+    """Makes these calls, a list a step, then says done. `told`: tools it was told of. `messages`: what it was last sent."""
 
     def __init__(self, *steps: Calls) -> None:
         self.steps = list(steps)
