@@ -169,6 +169,7 @@ PLACES = {
     "desk.py": "plugins",
     "guards.py": "plugins",
     "launchers.py": "plugins",
+    "manifest.py": "plugins",
     "observing.py": "plugins",
     "outcome.py": "tools",
     "plugins/child.py": "plugins",

@@ -133,3 +133,18 @@ GROUPS: dict[str, frozenset[str]] = {
     "pegboard.prompts": frozenset({"pegboard_prompt"}),
 }
 """Which hooks a plugin may implement, by the entry-point group it stands in."""
+
+ROLES: dict[str, str] = {
+    "pegboard.toolsets": "brings tools, each call of which is judged by what it touches",
+    "pegboard.guards": "sees every call before it is decided, and may refuse it or have you asked",
+    "pegboard.approvers": "answers questions for permission in your place; only when your own file names it",
+    "pegboard.rewriters": "changes calls before they are judged; only when your own file names it",
+    "pegboard.renderers": "draws what tools return",
+    "pegboard.observers": "is told of everything that happens in a session",
+    "pegboard.prompts": "adds to what the model is told at the start of a session",
+    "pegboard.providers": "speaks to a model; only when `model` chooses it, and then it has all that is sent",
+    "pegboard.launchers": "runs the programs that tools start; only when it is chosen",
+    "pegboard.commands": "adds a command to `pegboard`; it runs when you type it",
+    "pegboard.slash": "adds a slash command to sessions; it runs when it is typed",
+}
+"""What each entry-point group may do, in words for the person who installs from it; hooks or none."""
