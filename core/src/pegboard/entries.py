@@ -83,6 +83,18 @@ def survey(paths: Iterable[str] | None = None) -> Survey:
     return Survey(entries=found, ours=ours, copies=sorted(copies))
 
 
+def installed(name: str, paths: Iterable[str] | None = None) -> tuple[str, str] | None:
+    """The folder of the metadata and the version of a distribution, as an import would find it; None: it is not there.
+
+    `name`: as `normal` has it."""
+    for path in sys.path if paths is None else paths:
+        folder = _absolute(path)
+        for info, distribution, version in _distributions(folder):
+            if distribution == name:
+                return os.path.join(folder, info), version
+    return None
+
+
 SETS = frozenset({"pegboard.toolsets", "pegboard.renderers", "pegboard.prompts"})
 """Groups whose plugins protect nothing and answer for nobody: a trusted project may set their tables."""
 

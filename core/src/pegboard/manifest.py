@@ -31,7 +31,8 @@ FORMAT = 1
 MOST_BYTES = 1 << 20
 """A manifest larger than this is not read."""
 MOST_FILES = 5000
-_LARGE = 4 << 20
+LARGE = 4 << 20
+"""Of a source file larger than this only the size counts."""
 _HELP = 200
 
 
@@ -111,6 +112,22 @@ def made(entries: Sequence[Entry], tables: Mapping[str, Mapping[str, Any]] | Non
     """
     plugins = [load_one(entry, (tables or {}).get(entry.name, {}), None) for entry in entries if entry.group in GROUPS]
     return make(plugins, {entry: import_guarded(entry) for entry in entries if entry.group not in GROUPS})
+
+
+def role(group: str) -> str:
+    """What entries of a group may do, in words that go on from "it"."""
+    return ROLES.get(group, "is of a kind that this version of Pegboard does not know")
+
+
+def said_by(entry: Entry, table: Mapping[str, Any] | None = None) -> EntrySaid:
+    """What one entry says, importing it in this process; also of a single module.
+
+    Raises:
+        LoadProblem: it does not load.
+    """
+    if entry.group in GROUPS:
+        return _of_plugin(load_one(entry, table or {}, None))
+    return _of_object(entry, import_guarded(entry))
 
 
 def encoded(manifest: Manifest) -> bytes:
@@ -195,16 +212,27 @@ def package_folder(entry: Entry) -> Path | None:
 
 def digest(folder: Path) -> str:
     """Of the Python sources below a folder: their names and bytes."""
-    found = hashlib.sha256()
-    for name in _sources(folder):
-        found.update(f"{name}\0".encode("utf-8", "surrogateescape"))
-        try:
-            path = folder / name
-            size = path.stat().st_size
-            found.update(hashlib.sha256(path.read_bytes() if size <= _LARGE else str(size).encode()).digest())
-        except OSError:
-            found.update(b"-")
-    return f"sha256:{found.hexdigest()}"
+    return digest_of((name, _bytes(folder / name)) for name in _sources(folder))
+
+
+def digest_of(sources: Iterable[tuple[str, bytes]]) -> str:
+    """The same of (name relative to the folder, bytes) pairs, of a package that is not unpacked. Names without `.py` at
+    their end, and what lies in folders that begin with a dot or are caches, do not count."""
+    rows = []
+    for name, data in sources:
+        parts = name.split("/")
+        if name.endswith(".py") and not any(part == "__pycache__" or part.startswith(".") for part in parts[:-1]):
+            rows.append((parts, hashlib.sha256(data).hexdigest()))
+    text = "".join(f"{'/'.join(parts)}\0{found}\n" for parts, found in sorted(rows))
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}"
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        return path.read_bytes() if size <= LARGE else str(size).encode()
+    except OSError:
+        return b"-"
 
 
 def _sources(folder: Path) -> Iterator[str]:
@@ -239,7 +267,7 @@ def _of_plugin(plugin: Plugin) -> EntrySaid:
         group=plugin.entry.group,
         name=plugin.entry.name,
         object=plugin.entry.value,
-        role=ROLES[plugin.entry.group],
+        role=role(plugin.entry.group),
         settings=settings_schema(settings) if settings else None,
         tools=list(_tools(plugin)),
         hooks=sorted(plugin.contributions),
@@ -247,8 +275,7 @@ def _of_plugin(plugin: Plugin) -> EntrySaid:
 
 
 def _of_object(entry: Entry, named: Any) -> EntrySaid:
-    role = ROLES.get(entry.group, "")
-    return EntrySaid(group=entry.group, name=entry.name, object=entry.value, role=role, help=_help(named))
+    return EntrySaid(group=entry.group, name=entry.name, object=entry.value, role=role(entry.group), help=_help(named))
 
 
 def _tools(plugin: Plugin) -> Iterator[ToolSaid]:
