@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from pegboard.assembly import UNGUARDED
 from pegboard.errors import ConfigError, PegboardError
+from pegboard.plugins.claims import is_stranger
 
 from pegboard_cli.confinement import confinement
 from pegboard_cli.plugin_list import Installed, PluginList
@@ -54,6 +55,7 @@ def examine(installed: Installed, *, retry: bool) -> tuple[Findings, PluginList]
         lambda: _copies(installed.copies),
         lambda: _plugins(listed, notes, guarded=installed.guarded),
         lambda: _built_for(installed),
+        lambda: _lock(installed),
         lambda: _sets(installed),
         lambda: _aliases(listed),
         lambda: (Check(id=id, ok=ok, text=text, fix=fix) for id, ok, text, fix in confinement(installed)),
@@ -216,6 +218,28 @@ def _aliases(listed: PluginList) -> Iterator[Check]:
         if len(sets) > 1:
             text = f"the alias {alias!r} is claimed by {' and '.join(map(repr, sets))}, so it works for neither"
             yield Check(id="duplicates", ok=False, text=text, fix="rename it, or switch one of the sets off")
+
+
+def _lock(installed: Installed) -> Iterator[Check]:
+    """Whether what was installed after a review is still that."""
+    from pegboard_cli.reviewed import lock
+
+    fixes = {
+        "changed": "`pegboard plugin install {source}` looks at it and installs it anew; if you do not know who changed it, "
+        "`pegboard plugin uninstall {name}`",
+        "other version": "`pegboard plugin install {name}=={version}` shows what is new in it, and asks",
+        "gone": "`pegboard plugin uninstall {name}` takes it out of the lock",
+    }
+    rows = lock.read().plugins
+    for row in rows:
+        how, text = lock.state(row)
+        there = next((e.version for e in installed.entries if e.distribution == row.distribution), row.version)
+        fix = fixes.get(how, "").format(source=row.source, name=row.distribution, version=there)
+        yield Check(id="lock", ok=not fix, text=text, fix=fix or None)
+    known = {row.distribution for row in rows}
+    for name in sorted({e.distribution for e in installed.entries if is_stranger(e)} - known):
+        text = f"{name} was installed without a review; `pegboard plugin install {name}` shows what it declares"
+        yield Check(id="lock", ok=True, text=text)
 
 
 def _model(installed: Installed) -> Iterator[Check]:

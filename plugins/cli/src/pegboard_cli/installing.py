@@ -15,9 +15,7 @@ import sysconfig
 import tomllib
 from collections.abc import Collection, Sequence
 from importlib.util import find_spec
-from typing import Any
 
-import msgspec
 from pegboard.entries import Entry, normal, own_distributions, scan
 from pegboard.errors import PegboardError
 
@@ -101,19 +99,13 @@ def installer() -> tuple[list[str], list[str]]:
     )
 
 
-def install_command(target: str, *, editable: bool = False) -> list[str]:
-    """What installs this."""
-    before, after = installer()
-    return [*before, "install", *after, *(["--editable"] if editable else []), target]
-
-
-def uninstall_command(name: str, entries: Sequence[Entry]) -> list[str]:
-    """What uninstalls the distribution of this name.
+def to_uninstall(name: str, entries: Sequence[Entry]) -> str:
+    """The distribution of this name, if it may be uninstalled.
 
     Raises:
         CannotInstall: it is part of Pegboard, is not installed, or brings no plugin.
     """
-    wanted = name.strip().lower().replace("_", "-").replace(".", "-")
+    wanted = normal(name.strip())
     if wanted in own_distributions(entries):
         raise CannotInstall(
             f"{wanted} is part of Pegboard itself and stays; nothing was run. Sets are switched off by `toolSets`, other "
@@ -125,9 +117,7 @@ def uninstall_command(name: str, entries: Sequence[Entry]) -> list[str]:
         raise CannotInstall(
             f"no installed package {wanted!r} brings a plugin; nothing was run. {hint}`pegboard plugins` lists them."
         )
-    before, after = installer()
-    yes = [] if before[-2:] != ["-m", "pip"] else ["--yes"]
-    return [*before, "uninstall", *after, *yes, wanted]
+    return wanted
 
 
 def run(command: Sequence[str]) -> None:
@@ -142,20 +132,6 @@ def run(command: Sequence[str]) -> None:
         raise CannotInstall(f"{command[0]} cannot be run ({error}); nothing was changed") from None
     if code:
         raise CannotInstall(f"it ended with exit {code}; what it did, and did not, stands above")
-
-
-def rows_now() -> list[dict[str, Any]]:
-    """`pegboard plugins --json` of a fresh process, after the new ones were looked at. Empty: it could not be had."""
-    rows: list[dict[str, Any]] = []
-    for words in (["doctor", "--json"], ["plugins", "--json"]):
-        command = [sys.executable, "-P", "-m", "pegboard_cli.main", *words]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
-        try:
-            document = msgspec.json.decode(done.stdout, type=dict[str, Any])
-        except msgspec.DecodeError:
-            continue
-        rows = document.get("plugins", rows)
-    return rows
 
 
 def known() -> set[tuple[str, ...]]:

@@ -28,6 +28,21 @@ def unmet(info: str, name: str, version: str) -> str | None:
     return None
 
 
+def wish(line: str) -> bool:
+    """Whether what a line of `Requires-Dist` asks for is plainly installed. In doubt it is not: under a condition, with
+    extras, in a form that is not known here."""
+    from pegboard.entries import installed, normal
+
+    asked = _WISH.match(f"Requires-Dist: {line}")
+    if asked is None or asked[3] or "[" in line:
+        return False
+    there = installed(normal(asked[1]))
+    clauses = [_CLAUSE.match(clause) for clause in asked[2].split(",") if clause.strip()]
+    if there is None or not re.fullmatch(r"[0-9.]+", there[1]):
+        return False
+    return all(clause is not None and _meets(there[1], *clause.groups()) for clause in clauses)
+
+
 def _meets(version: str, sign: str, wanted: str, star: str | None) -> bool:
     have, want = _numbers(version), _numbers(wanted)
     if star or sign == "~=":

@@ -1,17 +1,16 @@
-"""`pegboard plugin new`, `pegboard plugin install` and `pegboard plugin uninstall`."""
+"""`pegboard plugin`: what is installed as a plugin, and how it comes and goes."""
 
 from __future__ import annotations
 
-import shlex
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pegboard.terminal import plain, visible
 
 from pegboard_cli import options
 
-app = options.new_app(help="Begin, install or uninstall a plugin.", no_args_is_help=True)
+app = options.new_app(help="Begin, install, uninstall and look at plugins.", no_args_is_help=True)
 
 
 @app.command()
@@ -38,23 +37,58 @@ def new(
 
 @app.command()
 def install(
-    target: Annotated[str, typer.Argument(metavar="NAME|PATH|WHEEL", help="A package's name, a folder, or a wheel.")],
+    target: Annotated[
+        str, typer.Argument(metavar="NAME|PATH|WHEEL|GIT", help="A package's name, a folder, a wheel, or git+URL.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to what is shown, without being asked.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it declares, and install nothing.")] = False,
     editable: Annotated[
         bool, typer.Option("--editable", "-e", help="Install a folder so that what you change in it counts.")
     ] = False,
+    build: Annotated[
+        bool, typer.Option("--build", help="Where there is no wheel of a name, build its source; that runs code of it.")
+    ] = False,
+    json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
-    """Install a plugin into the environment that Pegboard runs from, and say what came with it."""
-    options.finish(_install(plain(target), editable=editable), debug=debug)
+    """Install a plugin into the environment that Pegboard runs from, once you have seen what it declares.
+
+    Shown are its tools with what they touch, its other roles, its size, the dependencies that would come, and what is new
+    since the installed version. Just that file is installed, and its hash kept, which `pegboard doctor` checks. Enter
+    means no.
+    """
+    from pegboard_cli.reviewed.install import Wish
+    from pegboard_cli.reviewed.install import install as install_reviewed
+
+    wish = Wish(target=plain(target), yes=yes, json=json, editable=editable, build=build, dry_run=dry_run)
+    options.finish(install_reviewed(wish), debug=debug)
 
 
 @app.command()
 def uninstall(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The package, as `pegboard plugins` names it.")],
+    json: options.Json = False,
     debug: options.Debug = False,
 ) -> None:
     """Uninstall a plugin. It is not imported for that."""
-    options.finish(_uninstall(plain(name)), debug=debug)
+    options.finish(_uninstall(plain(name), json=json), debug=debug)
+
+
+@app.command("list")
+def list_(path: options.Path = None, json: options.Json = False, debug: options.Debug = False) -> None:
+    """List installed plugins, with whether each is as it was when it was looked at and installed."""
+    options.finish(_list(path, json=json), debug=debug)
+
+
+@app.command()
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A plugin, or the package that it comes with.")],
+    path: options.Path = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> None:
+    """Show what an installed plugin declares: its tools with what they touch, its settings, where it came from."""
+    options.finish(_info(plain(name), path, json=json), debug=debug)
 
 
 async def _new(name: str, kind: str, dir: str, *, json: bool) -> int:
@@ -83,64 +117,23 @@ async def _new(name: str, kind: str, dir: str, *, json: bool) -> int:
         made = {"folder": place, "distribution": names.distribution, "module": names.module}
         options.print_json(made | {"kind": kind, "files": files})
         return 0
-    _say(*writing.told(folder, files))
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in writing.told(folder, files)))
     return 0
 
 
-async def _install(target: str, *, editable: bool) -> int:
-    from pegboard.entries import own_distributions, survey
+async def _uninstall(name: str, *, json: bool) -> int:
+    from pegboard_cli.reviewed.uninstall import uninstall as uninstall_now
 
-    from pegboard_cli.installing import insist_on_strangers, install_command, known, rows_now, run, target_of
-
-    found = survey()
-    insist_on_strangers(wanted := target_of(target), found.ours | own_distributions(found.entries))
-    command = install_command(wanted, editable=editable)
-    _say(f"running: {shlex.join(command)}")
-    before = known()
-    run(command)
-    rows = rows_now()
-    came = [row for row in rows if (row["group"], row["name"], row["distribution"], row["version"]) not in before]
-    if not came:
-        _say("installed; it brought no plugin that was not there before. `pegboard plugins` lists those there are.")
-        return 0
-    for row in came:
-        _say(*_told(row))
-    return 0 if all(row["problem"] is None for row in came) else 1
+    return uninstall_now(name, json=json)
 
 
-def _told(row: dict[str, Any]) -> list[str]:
-    from pegboard.entries import Entry
-    from pegboard.plugins.loaded import switch_off
+async def _list(path: str | None, *, json: bool) -> int:
+    from pegboard_cli.reviewed.listing import show
 
-    entry = Entry(name=row["name"], group=row["group"], value="", distribution="", version="", own=False)
-    has = f": {', '.join(row['tools'])}" if row["tools"] else ""
-    lines = [f"{row['kind']} {row['name']} ({row['distribution']} {row['version']}) is {row['state']}{has}"]
-    lines += [f"  {row['reason']}"] if row["reason"] else []
-    lines += [f"  {row['problem']['error']}", f"  to mend it: {row['problem']['fix']}"] if row["problem"] else []
-    if row["kind"] not in ("provider", "launcher", "command") and not row["problem"]:
-        lines.append(f"  to switch it off: {switch_off(entry)}")
-    return lines
+    return show(path, json=json)
 
 
-async def _uninstall(name: str) -> int:
-    from pegboard.entries import scan
+async def _info(name: str, path: str | None, *, json: bool) -> int:
+    from pegboard_cli.reviewed.info import show
 
-    from pegboard_cli.installing import run, uninstall_command
-
-    entries = scan()
-    command = uninstall_command(name, entries)
-    _say(f"running: {shlex.join(command)}")
-    run(command)
-    wanted = command[-1]
-    gone = [f"{e.group.removeprefix('pegboard.')} {e.name}" for e in entries if e.distribution == wanted]
-    if any(entry.distribution == wanted for entry in scan()):
-        _say(f"{wanted} is still there: another copy of it is on the path")
-        return 1
-    _say(f"{wanted} is gone, and with it: {', '.join(gone)}")
-    return 0
-
-
-def _say(*lines: str) -> None:
-    """Lines on stdout, before whatever the installer prints next."""
-    sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
-    sys.stdout.flush()
+    return show(name, path, json=json)

@@ -1,0 +1,87 @@
+"""Which dependencies would come with a wheel: asked of the installer, which resolves them and installs nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from pegboard.entries import installed, normal
+
+from pegboard_cli.reviewed.environment import Place
+from pegboard_cli.versions import wish
+
+LIMIT = 120
+"""Seconds for the installer to say it."""
+_ROW = re.compile(r" ([+-]) ([A-Za-z0-9._-]+)==(\S+)")
+
+
+class Coming(msgspec.Struct, frozen=True, kw_only=True):
+    """What would change beside the plugin: `+ NAME VERSION`, `NAME OLD -> NEW`. `pins`: the same for the installer, so that
+    nothing else comes. `unknown`: why it could not be found out."""
+
+    changes: list[str] = []
+    pins: list[str] = []
+    unknown: str | None = None
+
+
+def coming(wheel: Path, distribution: str, requires: list[str], place: Place) -> Coming:
+    """Ask, if there is anything to ask: not where all that it depends on is plainly here already."""
+    if all(wish(line) for line in requires):
+        return Coming()
+    # No source is built for an answer: that would run code of packages that nobody has agreed to.
+    if place.by_pip:
+        command = [
+            *place.before,
+            "install",
+            "--dry-run",
+            "--quiet",
+            "--report",
+            "-",
+            "--only-binary",
+            ":all:",
+            str(wheel),
+        ]
+    else:
+        command = [*place.before, "install", *place.after, "--dry-run", "--no-build", str(wheel)]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Coming(unknown=str(error))
+    if done.returncode:
+        return Coming(unknown=_last(done.stderr))
+    try:
+        found = list(_of_pip(done.stdout) if place.by_pip else _of_uv(done.stderr))
+    except (msgspec.MsgspecError, KeyError, TypeError, AttributeError) as error:
+        return Coming(unknown=f"what the installer said was not understood ({error})")
+    return _told([row for row in found if row[0] != distribution])
+
+
+def _of_pip(report: bytes) -> Iterator[tuple[str, str]]:
+    document = msgspec.json.decode(report, type=dict[str, Any])
+    for row in document["install"]:
+        yield normal(row["metadata"]["name"]), str(row["metadata"]["version"])
+
+
+def _of_uv(text: bytes) -> Iterator[tuple[str, str]]:
+    for line in text.decode("utf-8", "replace").splitlines():
+        row = _ROW.match(line)
+        if row is not None and row[1] == "+":
+            yield normal(row[2]), row[3]
+
+
+def _told(rows: list[tuple[str, str]]) -> Coming:
+    changes, pins = [], []
+    for name, version in sorted(rows):
+        there = installed(name)
+        changes.append(f"{name} {there[1]} -> {version}" if there else f"+ {name} {version}")
+        pins.append(f"{name}=={version}")
+    return Coming(changes=changes, pins=pins)
+
+
+def _last(output: bytes) -> str:
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "the installer failed and did not say why"
