@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from pegboard.hooks import API
@@ -49,10 +50,13 @@ def make_wheel(
     requires: Sequence[str] = (),
     files: Mapping[str, str] | None = None,
     summary: str = "",
+    settings: dict[str, Any] | None = None,
+    help: str = "",
 ) -> Path:
     """A wheel `stranger-NAME`, with a package of that name whose source is `module`.
 
     `groups`: its entry points; left out: one tool set. `tools`: those that its manifest names; None: it has no manifest.
+    `settings` and `help`: what that says of a set's table and of a command.
     """
     package, distribution = f"stranger_{name}", f"stranger-{name}"
     source = HOOKS.get(name, HOOKS["loud"]) if module is None else module
@@ -66,7 +70,9 @@ def make_wheel(
     with ZipFile(wheel, "w") as archive:
         archive.writestr(f"{package}/__init__.py", source)
         if tools is not None:
-            archive.writestr(f"{package}/pegboard.json", manifest_of(distribution, version, groups, source, tools))
+            archive.writestr(
+                f"{package}/pegboard.json", manifest_of(distribution, version, groups, source, tools, settings, help)
+            )
         for path, text in (files or {}).items():
             archive.writestr(path, text)
         archive.writestr(f"{info}/METADATA", "".join(headers))
@@ -77,11 +83,25 @@ def make_wheel(
 
 
 def manifest_of(
-    distribution: str, version: str, groups: Mapping[str, Mapping[str, str]], source: str, tools: Sequence[ToolSaid]
+    distribution: str,
+    version: str,
+    groups: Mapping[str, Mapping[str, str]],
+    source: str,
+    tools: Sequence[ToolSaid],
+    settings: dict[str, Any] | None = None,
+    help: str = "",
 ) -> bytes:
     """A manifest that is up to date: of these sources."""
     entries = [
-        EntrySaid(group=group, name=name, object=value, role="", tools=[*tools] if group == "pegboard.toolsets" else [])
+        EntrySaid(
+            group=group,
+            name=name,
+            object=value,
+            role="",
+            tools=[*tools] if group == "pegboard.toolsets" else [],
+            settings=settings if group == "pegboard.toolsets" else None,
+            help=help if group == "pegboard.commands" else "",
+        )
         for group, rows in groups.items()
         if group.startswith("pegboard.")
         for name, value in rows.items()

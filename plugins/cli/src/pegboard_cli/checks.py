@@ -240,6 +240,19 @@ def _lock(installed: Installed) -> Iterator[Check]:
     for name in sorted({e.distribution for e in installed.entries if is_stranger(e)} - known):
         text = f"{name} was installed without a review; `pegboard plugin install {name}` shows what it declares"
         yield Check(id="lock", ok=True, text=text)
+    yield from _manifests(installed)
+
+
+def _manifests(installed: Installed) -> Iterator[Check]:
+    """What strangers' plugins say of themselves and is not believed."""
+    from pegboard import manifest
+
+    for entry in (entry for entry in installed.entries if is_stranger(entry)):
+        said = manifest.read(entry)
+        why = manifest.stale(said, entry) if said else manifest.unreadable(entry)
+        if why is not None:
+            text = f"what {entry.distribution} says of {entry.name!r} in its pegboard.json is passed over: {why}"
+            yield Check(id="manifest", ok=True, text=text)
 
 
 def _model(installed: Installed) -> Iterator[Check]:

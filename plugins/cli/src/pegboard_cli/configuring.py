@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
 from pegboard.config.published import Key, keys
 from pegboard.config.tightening import permission
-from pegboard.entries import scan, set_names, table_names
+from pegboard.entries import Entry, scan, set_names, table_names
 from pegboard.errors import ConfigError
+
+from pegboard_cli.manifests import settings_of, unknown_keys
 
 MASK = "***"
 _IN_PARTS = ("permission.rules", "hooks", "modes")
@@ -55,7 +58,16 @@ def read(path: str | None) -> Loaded:
         sets=set_names(entries),
         state=state_folder(os.environ),
     )
-    return msgspec.structs.replace(loaded, notes=[*loaded.notes, *notes])
+    return msgspec.structs.replace(loaded, notes=[*loaded.notes, *notes, *_unknown(loaded, entries)])
+
+
+def _unknown(loaded: Loaded, entries: list[Entry]) -> Iterator[str]:
+    """Notes about keys of plugins' tables that their manifests do not know."""
+    set_here = [entry for entry in entries if entry.name in loaded.config.tables]
+    for key, near in unknown_keys(loaded.config.tables, settings_of(set_here)):
+        from pegboard.selection import where
+
+        yield f"{where(loaded, key)}: unknown setting {key!r} is ignored{near}"
 
 
 def shown(loaded: Loaded) -> dict[str, Shown]:
@@ -76,6 +88,11 @@ def shown(loaded: Loaded) -> dict[str, Shown]:
         for path, value in leaves(inside):
             name = ".".join(("providers", *path) if table == "providers" else path)
             found[name] = _shown(loaded, name, masked(name, value), None)
+    for table, schema in settings_of(scan()).items():
+        for key, part in schema["properties"].items():
+            name = f"{table}.{key}"
+            if "default" in part and not any(f"{one}.".startswith(f"{name}.") for one in found):
+                found[name] = _shown(loaded, name, masked(name, part["default"]), None)
     return found
 
 

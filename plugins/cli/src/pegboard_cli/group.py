@@ -111,11 +111,16 @@ class Commands(TyperGroup):
 
 def _line(entry: Entry) -> str:
     """What `--help` says of a plugin's command, which is not imported for it: of ours its distribution's own summary; what a
-    stranger's says of itself would stand there as if we said it."""
+    stranger's says of itself stands in quotes behind whose it is, as if we said it otherwise."""
     from pegboard.entries import summary
 
     about = summary(entry) if entry.own else ""
-    return about or f"From the plugin {entry.distribution} {entry.version}."
+    if about:
+        return about
+    from pegboard_cli.manifests import help_of
+
+    said = help_of(entry)
+    return f"From the plugin {entry.distribution} {entry.version}" + (f': "{said}"' if said else ".")
 
 
 def is_word(name: str) -> bool:

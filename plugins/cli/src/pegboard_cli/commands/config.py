@@ -145,8 +145,12 @@ async def _set(key: str, text: str | None, path: str | None, *, json: bool) -> i
 async def _schema() -> int:
     import msgspec
     from pegboard.config.published import schema
+    from pegboard.entries import scan
 
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")
+    from pegboard_cli.manifests import with_tables
+
+    whole = with_tables(schema(), scan())
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
     return 0
 
 
