@@ -71,6 +71,7 @@ class Looks(App[int]):
         for side in self.query(Side):
             side.set_class(not self.host.ui.side, "-closed")
         self.bind_keys()
+        self.show_standing()
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -78,7 +79,6 @@ class Looks(App[int]):
         if view is not None:
             for note in self.told:
                 view.tell(note, "warning")
-        self.show_standing()
 
     # --- colours ------------------------------------------------------------------------------------------------------
 

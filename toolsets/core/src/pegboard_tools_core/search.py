@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from pegboard.context import Context
 from pegboard.declaration import tool
+from pegboard.kit import walk  # its `glob` and `grep` are imported when they are first called
 from pegboard.kit.aside import FOLDER_ALIASES, HIDDEN_ALIASES
 from pegboard.kit.walk import GlobQuery, Hits, Paths, Query
-from pegboard.kit.walk import glob as find_paths
-from pegboard.kit.walk import grep as find_lines
 from pegboard.kit.walk.telling import Telling
 from pegboard.touches import Lists, Reads
 
@@ -87,7 +86,7 @@ async def glob(
         include_ignored=include_ignored,
     )
     run = partial(ctx.run, quiet=True)
-    return await find_paths(ctx.workspace, query, ctx.config.search, run=run, caps=ctx.output.caps)
+    return await walk.glob(ctx.workspace, query, ctx.config.search, run=run, caps=ctx.output.caps)
 
 
 @tool(
@@ -166,4 +165,4 @@ async def grep(
     )
     run = partial(ctx.run, quiet=True)
     told = Telling(ctx.output)
-    return await find_lines(ctx.workspace, query, ctx.config.search, run=run, caps=ctx.output.caps, told=told)
+    return await walk.grep(ctx.workspace, query, ctx.config.search, run=run, caps=ctx.output.caps, told=told)

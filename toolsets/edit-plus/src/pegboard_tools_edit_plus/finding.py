@@ -8,9 +8,9 @@ from typing import Annotated
 
 import msgspec
 from pegboard import Context, Lists, tool
+from pegboard.kit import walk  # its `glob` is imported when it is first called
 from pegboard.kit.names import given
 from pegboard.kit.walk import GlobQuery, Paths
-from pegboard.kit.walk import glob as find_paths
 from pegboard.kit.walk.globs import quoted
 from pegboard.kit.walk.telling import Telling
 
@@ -61,7 +61,7 @@ async def find(
         include_ignored=include_ignored,
     )
     run = partial(ctx.run, quiet=True)
-    found = await find_paths(
+    found = await walk.glob(
         ctx.workspace, query, ctx.config.search, run=run, caps=ctx.output.caps, told=Telling(ctx.output)
     )
     return msgspec.structs.replace(found, pattern=pattern)
