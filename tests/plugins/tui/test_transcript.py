@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 
@@ -166,6 +167,27 @@ async def test_it_follows_its_end_until_somebody_scrolls_up_and_says_what_is_bel
         app.transcript.take(told(1, 108))
         app.transcript.flush()
         assert "note 108" in screen(app)[-1]
+
+
+async def test_its_scroll_bar_is_drawn_in_parts_as_it_would_be_drawn_whole() -> None:
+    app = Alone(told(30))
+    async with app.run_test(size=(60, 12)):
+        transcript = app.transcript
+        bar = transcript.vertical_scrollbar
+
+        def drawn() -> list[str]:
+            return [str(list(strip)) for strip in bar.render_lines(bar.size.region)]
+
+        states = [drawn()]
+        for step in (1, 2, 3, 40, 400):
+            transcript.take(told(step, first=len(transcript.window.items)))
+            transcript.flush()
+            transcript.scroll_lines(-step // 2)
+            in_parts = drawn()
+            bar.refresh()
+            assert in_parts == drawn()
+            states.append(in_parts)
+        assert all(one != other for one, other in pairwise(states))
 
 
 async def test_keys_page_through_it_and_end_goes_on_following() -> None:

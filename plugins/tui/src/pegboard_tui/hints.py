@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 from rich.text import Text
 from textual.binding import Binding
@@ -102,10 +103,18 @@ def keys_in(nodes: Iterable[DOMNode]) -> dict[str, str]:
     passes on."""
     found: dict[str, str] = {}
     for node in nodes:
-        for owner in type(node).__mro__:
-            for binding in Binding.make_bindings(owner.__dict__.get("BINDINGS", ())):
-                if binding.id:
-                    found.setdefault(binding.id, binding.key)
+        found = {**_keys_of(type(node)), **found}
+    return found
+
+
+@cache
+def _keys_of(kind: type[DOMNode]) -> dict[str, str]:
+    """The keys that a class and those it is made from bind, by their ids."""
+    found: dict[str, str] = {}
+    for owner in kind.__mro__:
+        for binding in Binding.make_bindings(owner.__dict__.get("BINDINGS", ())):
+            if binding.id:
+                found.setdefault(binding.id, binding.key)
     return found
 
 

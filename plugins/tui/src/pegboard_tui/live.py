@@ -64,8 +64,9 @@ class Live(Painted):
             lines.append(Text(f"and {len(calls) - shown} more that run", self.palette.dim))
         text = Text("\n").join(lines)
         if text != self._shown:
+            higher = text.plain.count("\n") != self._shown.plain.count("\n")
             self._shown = text
-            self.update(text)
+            self.update(text, layout=higher)  # no line is wrapped: with as many of them the rest stays where it is
 
     def _tells(self, id: str, made: Made, now: float) -> bool:
         ran = now - made.since if made.since is not None else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 from time import monotonic
 
 from rich.segment import Segment
@@ -11,6 +12,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.timer import Timer
 
@@ -51,6 +53,8 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
         self._waiting: dict[str, AnyItem] = {}
         self._painted: list[Row] = []
         self._marks: Marks | None = None
+        self._across = 0
+        self._barred = False
         self._cells: dict[tuple[int, int | None, bool, int], tuple[Strip | None, Strip]] = {}
         self._known = 0
         self.hint = ""
@@ -186,7 +190,8 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
         try:
             self.virtual_size = size
             if self.show_vertical_scrollbar:
-                self.vertical_scrollbar.window_virtual_size = size.height
+                moved(self.vertical_scrollbar, size.height, y, whole=not self._barred)
+                self._barred = self.vertical_scrollbar.is_mounted  # before it is, nothing that it is told shows
             if round(self.scroll_y) != y:  # else it keeps the fraction of a line that a drag has come to
                 self.scroll_y = y
                 self.scroll_target_y = y
@@ -201,13 +206,14 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         marks = self.marks()
+        self._across = self.scrollable_size.width  # asked for once: it takes longer than most lines do
         if marks != self._marks or len(self._cells) > SEEN:
             self._marks = marks
             self._cells.clear()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        width, marks = self.scrollable_size.width, self._marks or self.marks()
+        width, marks = self._across or self.scrollable_size.width, self._marks or self.marks()
         if self.hint and y == self.size.height - 1:
             hint = Strip([Segment(self.hint, marks.text + self.look.palette.focus)]).crop(0, width)
             return Strip.join([Strip.blank(width - hint.cell_length, marks.text), hint])
@@ -222,6 +228,33 @@ class Scrolling(ScrollView, can_focus=True, inherit_bindings=False):
             found = painted(row, width, marks, first=first)
             self._cells[key] = (row.strip, found)
         return found
+
+
+def moved(bar: ScrollBar, lines: int, y: int, *, whole: bool) -> None:
+    """Let a vertical scroll bar know where one is in how many lines. Of it only what shows that is drawn anew: drawing all
+    of it takes as long as drawing the lines beside it. whole: draw all of it nevertheless."""
+    before = _thumb(bar)
+    bar.set_reactive(ScrollBar.window_virtual_size, lines)
+    bar.set_reactive(ScrollBar.position, float(y))
+    after = _thumb(bar)
+    if whole or before is None or after is None:
+        if whole or before != after:
+            bar.refresh()
+        return
+    for old, new in zip(before, after, strict=True):
+        if old != new:
+            first, last = min(old, new) // 8, max(old, new) // 8
+            bar.refresh(Region(0, first, bar.size.width, last - first + 1))
+
+
+def _thumb(bar: ScrollBar) -> tuple[int, int] | None:
+    """The eighths of lines at which its thumb begins and ends, as `ScrollBarRender` counts them; None: it has none."""
+    room, lines, window = bar.size.height, int(bar.window_virtual_size), int(bar.window_size)
+    if not (room and window) or lines <= window or lines == room:
+        return None
+    size = max(1.0, window * room / lines)
+    begins = int((room - size) * bar.position / (lines - window) * 8)
+    return begins, begins + ceil(size * 8)
 
 
 def changed_lines(before: Sequence[Row], after: Sequence[Row], size: Size) -> Iterator[Region]:
