@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 IMPORT_TEXTUAL = [sys.executable, "-c", "import textual.app"]
 SHOWN = b"offline"
-"""What stands on the first picture that is of any use: who answers."""
+"""Who answers. The app's first picture names it, above an input that takes keys (tests/plugins/tui/test_app.py holds both),
+and what stands there before it, the frame of `splash`, does not. By then the board, its tools and the session are built;
+the welcome in the transcript, with what one may try, comes with a later picture."""
 LIMIT = 60.0
 
 
@@ -59,7 +61,7 @@ def painted(command: list[str], folder: Path) -> float:
 
 @contextmanager
 def painting(scratch: Path) -> Iterator[Pair]:
-    """The app's start, beside a process that imports Textual."""
+    """The app's start, until its first picture is on a terminal, beside a process that imports Textual and ends."""
     command = [PEGBOARD, "tui", "--model", "offline"]
     yield Pair(ours=lambda: painted(command, scratch), yardstick=wall(IMPORT_TEXTUAL, scratch))
 

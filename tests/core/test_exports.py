@@ -61,6 +61,19 @@ print(*sys.modules)
     assert not loaded & {"http.client", "urllib.request", "socketserver", "textual", "rich", "typer"}
 
 
+def test_a_board_of_all_that_is_installed_reads_no_command_and_searches_nothing_yet(tmp_path: Any) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from pegboard import Board
+Board.build({str(tmp_path)!r}, user_file=Path({str(tmp_path / "c.toml")!r}), environ={{}}, state=Path({str(tmp_path)!r}))
+print(*sys.modules)
+"""
+    loaded = set(python(code).split())
+    assert "pegboard_guard.protected" in loaded and "pegboard_tools_core.search" in loaded
+    assert not loaded & {"pegboard.policy.shell.judge", "pegboard.kit.walk.search"}
+
+
 def test_the_testing_plugin_imports_nothing_until_it_is_used() -> None:
     loaded = set(python("import sys, pegboard.testing; print(*sys.modules)").split())
     assert not loaded & {"msgspec", "pegboard.board", "pegboard.testing.bench"}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from typing import Any
 
 from pegboard import port
 from pegboard_tui.app import PegboardApp
+from pegboard_tui.composer.area import Area
 from scripted import ScriptedHost
 from textual import events
+from textual.screen import Screen
 
 
 async def test_a_prompt_that_is_typed_is_sent_to_the_agent(tmp_path: Path) -> None:
@@ -20,6 +23,21 @@ async def test_a_prompt_that_is_typed_is_sent_to_the_agent(tmp_path: Path) -> No
         await pilot.press(*"hello", "enter")
         await pilot.pause()
         assert conversation.port.sent == [port.Prompt(text="hello")]
+
+
+async def test_the_first_picture_names_who_answers_and_has_an_input_that_takes_keys(tmp_path: Path) -> None:
+    pictures: list[tuple[str, bool]] = []
+
+    class Watched(PegboardApp):
+        def _display(self, screen: Screen[object], renderable: Any) -> None:
+            super()._display(screen, renderable)
+            shown = "\n".join(strip.text for strip in screen._compositor.render_strips())
+            pictures.append((shown, isinstance(self.focused, Area)))
+
+    host = ScriptedHost(tmp_path)
+    async with Watched(host, host.open()).run_test(size=(110, 30)):
+        shown, takes_keys = pictures[0]
+    assert takes_keys and "scripted/model" in shown and "> " in shown
 
 
 async def test_keys_that_come_all_at_once_are_taken_in_their_order(tmp_path: Path) -> None:
