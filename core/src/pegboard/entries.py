@@ -99,20 +99,22 @@ SETS = frozenset({"pegboard.toolsets", "pegboard.renderers", "pegboard.prompts"}
 """Groups whose plugins protect nothing and answer for nobody: a trusted project may set their tables."""
 
 
-WITHOUT_TABLE = "pegboard.slash"
-"""The group whose entries have no settings: what is typed after a slash takes nothing from a table of that name."""
+FORMS = "pegboard.forms"
+"""The group of functions that draw blocks, `(blocks, width) -> str`, for `pegboard plugin check`."""
+WITHOUT_TABLE = frozenset({"pegboard.slash", FORMS})
+"""Groups whose entries have no settings: what is typed after a slash takes nothing from a table of that name."""
 
 
 def table_names(entries: Iterable[Entry]) -> frozenset[str]:
     """The names of plugins that may have a table of settings, `[NAME]`."""
-    return frozenset(entry.name for entry in entries if entry.group != WITHOUT_TABLE)
+    return frozenset(entry.name for entry in entries if entry.group not in WITHOUT_TABLE)
 
 
 def set_names(entries: Iterable[Entry]) -> frozenset[str]:
     """The names that plugins of `SETS` have, and no other plugin with a table."""
     groups: dict[str, set[str]] = {}
     for entry in entries:
-        if entry.group != WITHOUT_TABLE:
+        if entry.group not in WITHOUT_TABLE:
             groups.setdefault(entry.name, set()).add(entry.group)
     return frozenset(name for name, some in groups.items() if some <= SETS)
 

@@ -11,7 +11,7 @@ import msgspec
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import config_file, find_root, state_folder
 from pegboard.config.schema import Config
-from pegboard.entries import Entry, set_names, survey, table_names
+from pegboard.entries import FORMS, Entry, set_names, survey, table_names
 from pegboard.errors import ConfigError
 from pegboard.hooks import API, GROUPS
 from pegboard.plugins.claims import contested
@@ -99,7 +99,7 @@ class Installed:
     def rows(self, refused: Mapping[Entry, Failure] | None = None) -> PluginList:
         """A row for each. `refused`: what a new look at the strangers found; without it, what is kept of earlier ones."""
         on = [e for e in self.entries if e.group in GROUPS and standing(e, self.loaded)[0] == "on"]
-        rows = [self._row(entry, on, refused or {}) for entry in self.entries]
+        rows = [self._row(entry, on, refused or {}) for entry in self.entries if entry.group != FORMS or not entry.own]
         rows += self._of_project()
         return PluginList(python=sys.version.split()[0], api=API, plugins=_without_duplicates(rows))
 
@@ -201,7 +201,7 @@ class Installed:
 
     def _unused(self, entry: Entry) -> LoadProblem | None:
         """Why an entry without hooks is never used."""
-        others = ("pegboard.providers", "pegboard.launchers", COMMANDS_GROUP, SLASH_GROUP)
+        others = ("pegboard.providers", "pegboard.launchers", COMMANDS_GROUP, SLASH_GROUP, FORMS)
         if entry.group not in others:
             groups = ", ".join([*GROUPS, *others])
             return LoadProblem("hook", f"there is no group {entry.group!r}; groups are {groups}")
