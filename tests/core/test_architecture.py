@@ -24,8 +24,9 @@ def trees() -> dict[str, ast.Module]:
 
 
 def inside(name: str) -> bool:
-    """Whether a module is part of the road and what it stands on: not the kit, which knows no board."""
-    return not name.startswith(("kit/", "testing/"))
+    """Whether a module is part of the road and what it stands on: not the kit, which knows no board, nor what authors have
+    their plugins tested and checked with."""
+    return not name.startswith(("kit/", "testing/", "checking/"))
 
 
 def attributes(tree: ast.AST, name: str) -> Iterator[ast.Attribute]:

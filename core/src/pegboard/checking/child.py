@@ -1,0 +1,260 @@
+"""Checks in a child process: what hangs there or ends it is a finding, and the other checks are made all the same.
+
+Several targets may share a child. One that ended it is checked further in the next, without the check that did.
+"""
+
+from __future__ import annotations
+
+import compileall
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from pegboard.checking.inside import Job, Line
+from pegboard.checking.report import Begun, Finding, Key, Report, report
+from pegboard.checking.target import Target
+from pegboard.errors import PegboardError
+from pegboard.kit.tree import Tree
+
+STEP = 30.0
+"""Seconds that one check may take."""
+MEMORY = 4 * 1024**3
+"""Bytes that the child may take for its data."""
+AGAIN = 2
+"""How often the time of loading is measured again, alone, before it counts as too long: a machine may be busy."""
+_MOST_ATTEMPTS = 12
+_TAIL = 4000
+_PROGRAM = (
+    "import sys, ast; sys.path[:] = ast.literal_eval(sys.argv[1]); "
+    "from pegboard.checking.inside import main; main(int(sys.argv[2]), int(sys.argv[3]))"
+)
+
+
+class CannotCheck(PegboardError):
+    """No child process could be started, or it ended before it checked anything. Nothing was found out."""
+
+
+@dataclass(kw_only=True, slots=True)
+class _State:
+    """What is known of a target so far. `modules`: of ours, that its loading imported."""
+
+    target: Target
+    found: dict[Key, Finding] = field(default_factory=dict)
+    ended: list[Key] = field(default_factory=list)
+    begun: Begun | None = None
+    modules: list[str] = field(default_factory=list)
+    size: int | None = None
+
+    def job(self) -> Job:
+        """What is left of it to do."""
+        return Job(target=self.target, known=list(self.found.values()), ended=self.ended)
+
+    def take(self, line: Line) -> None:
+        """A line that the child said of it."""
+        if line.begun is not None:
+            self.begun = line.begun
+        elif line.finding is not None:
+            self.found[line.finding.id, line.finding.subject] = line.finding
+        elif line.loaded is not None:
+            self.modules += line.loaded.modules
+        else:
+            self.size, self.begun = line.size, None
+
+    def stop_at(self, why: str) -> bool:
+        """The check that is under way did not come back. False: nothing is known that could be left out next time."""
+        if self.begun is None or (key := (self.begun.id, self.begun.subject)) in self.ended:
+            return False
+        self.ended.append(key)
+        fix = "See what it does there; `python -X faulthandler` shows where a process ends or hangs."
+        self.found[key] = Finding(id=key[0], subject=key[1], status="fail", text=why, fix=fix)
+        return True
+
+
+def run(targets: Sequence[Target], *, step: float = STEP, memory: int = MEMORY) -> list[Report]:
+    """A report for each target, in their order. step: seconds for one check.
+
+    Raises:
+        CannotCheck: nothing can be said of any.
+    """
+    states = [_State(target=target) for target in targets]
+    for target in targets:
+        _compile(target)
+    for _ in range(_MOST_ATTEMPTS * max(1, len(states))):
+        left = [state for state in states if state.size is None]
+        if not left:
+            break
+        why, at = _attempt(left, step, memory)
+        if at is not None and not at.stop_at(why):
+            _give_up(at, why)
+    for state in states:
+        if state.size is None:
+            _give_up(state, "it ended or held up the process that checked it too often")
+        _remeasure(state, step, memory)
+    return [_report(state) for state in states]
+
+
+def _report(state: _State) -> Report:
+    target = state.target
+    return report(target.target, target.distribution, target.version, state.found.values(), state.size or 0)
+
+
+def _give_up(state: _State, why: str) -> None:
+    state.size = 0
+    subject = state.target.entries[0].name
+    fix = "Mend what is told of above first, and check again."
+    finding = Finding(
+        id="load.import", subject=subject, status="fail", text=f"it could not be checked further: {why}", fix=fix
+    )
+    state.found["load.import", subject] = finding
+
+
+def _remeasure(state: _State, step: float, memory: int) -> None:
+    """Loading that took too long is measured alone, with those modules of ours at hand that a start has anyway."""
+    slow = [one for one in state.found.values() if one.id == "load.time" and one.status == "fail"]
+    for _ in range(AGAIN if slow else 0):
+        alone = msgspec.structs.replace(state.target, only=["load.time"], preload=state.modules, write=False)
+        other = _State(target=alone)
+        _attempt([other], step, memory)
+        for finding in other.found.values():
+            if finding.status == "pass":
+                state.found[finding.id, finding.subject] = finding
+        if all(state.found[one.id, one.subject].status == "pass" for one in slow):
+            return
+
+
+def _compile(target: Target) -> None:
+    """Bytecode for what is not installed: the first import would pay for it, and no later one."""
+    for path in target.paths:
+        for entry in target.entries:
+            top = entry.value.replace(":", ".").split(".")[0]
+            with suppress(OSError):
+                compileall.compile_dir(os.path.join(path, top), quiet=2, maxlevels=8)
+                if os.path.isfile(single := os.path.join(path, f"{top}.py")):
+                    compileall.compile_file(single, quiet=2)
+
+
+def _attempt(states: Sequence[_State], step: float, memory: int) -> tuple[str, _State | None]:
+    """Check these in one child. What ended it, and at which; None: it came to its end."""
+    with _started([state.job() for state in states], memory) as (process, descriptor):
+        lines = _lines(descriptor, process, step)
+        at = states[0]
+        for line in lines:
+            at = states[line.job]
+            at.take(line)
+            if line.size is not None and line.job + 1 < len(states):
+                at = states[line.job + 1]
+        if all(state.size is not None for state in states):
+            return "", None
+        if process.poll() is None and lines.late:
+            return f"it did not come back within {step:g} s, and was ended", at
+        return f"it ended the process ({_how(process, lines.tail)})", at
+
+
+@contextmanager
+def _started(jobs: Sequence[Job], memory: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """The child, in a folder and a home of its own; all that it started is killed in the end."""
+    tree = Tree()
+    descriptor, write = os.pipe()
+    command = [sys.executable, "-P", "-c", _PROGRAM, repr([*sys.path]), str(write), str(memory)]
+    with TemporaryDirectory(prefix="pegboard-check-", ignore_cleanup_errors=True) as folder:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=tree.marked(_environment(os.environ, folder)),
+                pass_fds=(write,),
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(descriptor)
+            raise CannotCheck(f"no child process can be started ({error}). Nothing was checked.") from None
+        finally:
+            os.close(write)
+        tree.pid = process.pid
+        assert process.stdin is not None and process.stderr is not None
+        try:
+            with suppress(OSError):  # it ended before it read all
+                process.stdin.write(msgspec.json.encode(jobs))
+            with suppress(OSError):
+                process.stdin.close()
+            yield process, descriptor
+        finally:
+            tree.kill()
+            process.wait()
+            process.stderr.close()
+            os.close(descriptor)
+
+
+def _environment(given: Mapping[str, str], folder: str) -> dict[str, str]:
+    """A person's variables without their settings of Pegboard, and with a home that is nobody's."""
+    kept = {name: value for name, value in given.items() if not name.startswith(("PEGBOARD_", "XDG_"))}
+    home = Path(folder) / "home"
+    home.mkdir()
+    return {**kept, "HOME": str(home), "USERPROFILE": str(home)}
+
+
+class _lines:  # noqa: N801 - reads as a function where it is used
+    """The lines of the report as they come, for as long as none takes longer than a step. `late`: one did; `tail`: the end
+    of what the child printed on stderr."""
+
+    def __init__(self, descriptor: int, process: subprocess.Popen[bytes], step: float) -> None:
+        assert process.stderr is not None
+        self._descriptor, self._process, self._step = descriptor, process, step
+        self._stderr = process.stderr.fileno()
+        self.late, self.tail = False, b""
+
+    def __iter__(self) -> Iterator[Line]:
+        rest, deadline = b"", time.monotonic() + self._step
+        with DefaultSelector() as selector:
+            selector.register(self._descriptor, EVENT_READ)
+            selector.register(self._stderr, EVENT_READ)
+            while True:
+                ready = {key.fd for key, _ in selector.select(min(0.2, max(0.0, deadline - time.monotonic())))}
+                if not ready and time.monotonic() >= deadline:
+                    self.late = True
+                    return
+                if not ready and self._process.poll() is not None:
+                    return  # what it left behind may hold the pipe open for ever
+                if self._stderr in ready:
+                    data = os.read(self._stderr, 1 << 16)
+                    self.tail = (self.tail + data)[-_TAIL:]
+                    if not data:
+                        selector.unregister(self._stderr)
+                if self._descriptor not in ready:
+                    continue
+                data = os.read(self._descriptor, 1 << 16)
+                if not data:
+                    return
+                *whole, rest = (rest + data).split(b"\n")
+                for line in whole:
+                    with suppress(msgspec.MsgspecError):  # a plugin wrote to a descriptor that is not its own
+                        yield msgspec.json.decode(line, type=Line)
+                        deadline = time.monotonic() + self._step
+
+
+def _how(process: subprocess.Popen[bytes], tail: bytes) -> str:
+    """How a child ended, with the last line that it printed."""
+    try:
+        code = process.wait(1)
+    except subprocess.TimeoutExpired:
+        return "it closed what belongs to Pegboard"
+    printed = [" ".join(line.split())[:200] for line in tail.decode("utf-8", "replace").splitlines() if line.strip()]
+    last = f": {printed[-1]}" if printed else ""
+    if code >= 0:
+        return f"exit {code}{last}"
+    with suppress(ValueError):
+        return f"{signal.Signals(-code).name}{last}"
+    return f"signal {-code}"
