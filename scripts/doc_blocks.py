@@ -2,7 +2,8 @@
 
     python    a program of its own. If a block of TOML with entry points follows, it is the module that these name, and
               installed for the rest of the page; looked at as well, where the page has it installed by pegboard.
-    toml      a person's configuration, which must load without complaint; or the project of such a plugin.
+    toml      a person's configuration, which must load without complaint; the project of such a plugin; or what its author
+              tells `pegboard plugin check`.
     json      must parse.
     sh        must exit with 0.
     console   lines after `$ ` are typed at a terminal, and what comes must be what stands below them. A line `...` stands
@@ -28,6 +29,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import at_terminal
 
@@ -141,12 +143,25 @@ def run_toml(block: Block, place: Place) -> None:
         if "`pegboard plugin install" in place.page.read_text("utf-8"):  # which looks at what came, and says so
             place.run("pegboard", "tools")
         return
+    if "tool" in table:
+        read_wishes(table)
+        return
     folder = Path(tempfile.mkdtemp(dir=place.top))
     (folder / "pegboard").mkdir()
     (folder / "pegboard" / "config.toml").write_text(block.text, "utf-8")
     done = place.run("pegboard", "tools", "--json", environ=place.environ(folder))
     if str(folder) in done.stderr:
         raise Wrong(f"the configuration is complained about:\n{done.stderr}")
+
+
+def read_wishes(document: dict[str, Any]) -> None:
+    """What an author tells `pegboard plugin check` in a pyproject.toml."""
+    from pegboard.checking.target import NothingToCheck, wishes_in
+
+    try:
+        wishes_in(document, "the page")
+    except NothingToCheck as error:
+        raise Wrong(str(error)) from None
 
 
 def install(project: dict[str, object], place: Place) -> None:

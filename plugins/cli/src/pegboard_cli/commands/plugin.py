@@ -9,8 +9,10 @@ import typer
 from pegboard.terminal import plain, visible
 
 from pegboard_cli import options
+from pegboard_cli.commands.plugin_check import check
 
-app = options.new_app(help="Begin, install, uninstall and look at plugins.", no_args_is_help=True)
+app = options.new_app(help="Begin, check, install, uninstall and look at plugins.", no_args_is_help=True)
+app.command()(check)
 
 
 @app.command()
