@@ -17,7 +17,7 @@ def settings_of(entries: Iterable[Entry]) -> dict[str, dict[str, Any]]:
 
     found: dict[str, dict[str, Any]] = {}
     silent: set[str] = set()
-    for entry in (entry for entry in entries if entry.group != WITHOUT_TABLE):
+    for entry in (entry for entry in entries if entry.group not in WITHOUT_TABLE):
         said = manifest.fresh(entry)
         if said is None:
             silent.add(entry.name)
