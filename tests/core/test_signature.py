@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from typing import Annotated, Any, Literal
 
 import annotated_types as at
 import msgspec
 import pytest
 from pegboard.context import Context, SyncContext
-from pegboard.signature import BadSignature, read_signature
+from pegboard.signature import BadSignature, read_signature, signature_of
 from pegboard.touches import Reads, Writes
 
 
@@ -190,3 +192,15 @@ def test_text_on_a_field_of_a_struct_is_refused_since_it_would_be_lost() -> None
     with pytest.raises(BadSignature) as caught:
         read_signature(use, "use")
     assert "path" in str(caught.value)
+
+
+def test_a_function_is_read_once_for_as_long_as_it_lives() -> None:
+    def counted(a: int) -> str: ...
+
+    read = signature_of(counted, "counted")
+    assert signature_of(counted, "counted") is read
+    assert signature_of(counted, "other").struct.__name__ == "other"  # msgspec names it where an argument is wrong
+    gone = weakref.ref(counted)
+    del counted
+    gc.collect()
+    assert gone() is None

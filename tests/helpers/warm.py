@@ -1,7 +1,8 @@
 """`pegboard` without its start: a process that has imported the command line and forks itself for each run.
 
 What runs is the program with the arguments, environment, folder and pipes of the caller, in a process of its own; only the
-interpreter's start and the imports, which are most of a short run, are done once. It is for tests of what a command does.
+interpreter's start, the imports and the reading of our tools' signatures, which are most of a short run, are done once. It
+is for tests of what a command does.
 How the program starts is tested with the installed script: in the background (`Cli.start`), with plugins that will not
 load, in shells and panes, by the wheels; and `fits` sends there whatever the start itself would have read.
 """
@@ -352,7 +353,7 @@ def become(asked: dict[str, Any]) -> None:
 
 
 def import_all(*packages: str) -> None:
-    """Our own modules and what they stand on, which most runs import; nothing is built, and no test's plugin is among it."""
+    """Our own modules and what they stand on, which most runs import; no test's plugin is among it."""
     import asyncio  # noqa: F401
     import importlib.metadata
     import pkgutil
@@ -366,9 +367,23 @@ def import_all(*packages: str) -> None:
         importlib.import_module(entry.module)
 
 
+def read_signatures() -> None:
+    """Build a board of all installed sets and close it: signatures of tools and types of settings are read once in a
+    process, which is most of what a board costs. Nothing else of it stays."""
+    import asyncio
+
+    from pegboard.board import Board
+
+    with tempfile.TemporaryDirectory(prefix="warm-") as folder:
+        board = Board.build(folder, user_file=Path(folder, "none.toml"), environ={}, state=Path(folder, "state"))
+        asyncio.run(board.close())
+    assert threading.active_count() == 1, "a process with threads cannot be forked"
+
+
 def main() -> None:
     listener = socket.socket(fileno=int(sys.argv[1]))
     import_all(*sys.argv[2:])
+    read_signatures()
     gc.collect()
     gc.freeze()
     become(serve(listener))

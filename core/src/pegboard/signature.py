@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec import inspect as mi
@@ -36,6 +37,24 @@ class Signature:
     context: str | None
     is_async: bool
     result: Any
+
+
+_READ: WeakKeyDictionary[Callable[..., Any], tuple[str, Signature]] = WeakKeyDictionary()
+"""What was read of plain functions, for as long as they live: a process may build many boards of the same tools."""
+
+
+def signature_of(function: Callable[..., Any], name: str) -> Signature:
+    """What `read_signature` gives. A plain function is read once in its life; nobody changes what was read.
+
+    Raises:
+        BadSignature: as there.
+    """
+    if not inspect.isfunction(function):
+        return read_signature(function, name)
+    known = _READ.get(function)
+    if known is None or known[0] != name:
+        known = _READ[function] = name, read_signature(function, name)
+    return known[1]
 
 
 def read_signature(function: Callable[..., Any], name: str) -> Signature:

@@ -25,7 +25,7 @@ from pegboard.context import Context
 from pegboard.declaration import EVERYONE, MARK, Declaration
 from pegboard.declaration import tool as tool
 from pegboard.errors import PegboardError
-from pegboard.signature import BadSignature, Signature, read_signature
+from pegboard.signature import BadSignature, Signature, signature_of
 from pegboard.touches import Node, collect, effect_of_kinds, exceeds, kinds_in, strictest
 
 _LABEL = 60
@@ -84,7 +84,7 @@ class Tool:
         name = declaration.name or function.__name__
         _check_words(declaration, name)
         try:
-            signature = read_signature(function, name)
+            signature = signature_of(function, name)
         except BadSignature as error:
             raise BadTool(f"tool {name!r}: {error}") from None
         touched = tuple(signature.touched.items())
