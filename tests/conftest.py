@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -228,6 +228,23 @@ def pytest_configure(config: pytest.Config) -> None:
     own_environment(config.stash[HOME])
     property_tests()
     sys.addaudithook(network_guard)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Workers of a whole run share what they rewrite, below the home that no test sees."""
+    if node.config.args_source is node.config.ArgsSource.TESTPATHS:
+        node.workerinput["rewritten"] = str(node.config.stash[HOME] / "rewritten")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    given = getattr(session.config, "workerinput", {})
+    if "rewritten" in given:
+        from rewritten import share
+
+        number = int(given["workerid"].removeprefix("gw"))
+        share(session.config, Path(given["rewritten"]), ROOT / "tests", number, given["workercount"])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
