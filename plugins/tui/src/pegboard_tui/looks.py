@@ -180,7 +180,7 @@ class Looks(App[int]):
         if not self.screen_stack:
             return None  # the app ends
         if self._looked is None or not (self._looked.is_attached and self._looked.display):
-            there = self.screen_stack[0].query(SessionView) if self.screen_stack else ()  # empty when the app ends
+            there = self.screen_stack[0].query(SessionView)
             self._looked = next((view for view in there if view.display), None)
         return self._looked
 
