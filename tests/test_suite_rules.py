@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from pathlib import Path
@@ -179,3 +180,51 @@ def test_tests_of_a_group_stay_on_one_worker(request: pytest.FixtureRequest) -> 
     if "PYTEST_XDIST_WORKER" not in os.environ:
         pytest.skip("in one process everything is on one worker")
     assert request.node.nodeid.endswith("@grouped")
+
+
+# --- what would make a test fail now and then ---------------------------------------------------------------------------
+
+
+def now_and_then(source: str) -> list[str]:
+    """What a test must not count on: that so much is done in so many seconds, or that nobody else has a name in /tmp."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Assert(test=test):
+                asked = [part for part in ast.walk(test) if isinstance(part, ast.Compare)]
+                found += [f"line {node.lineno}: {ast.unparse(one)}" for one in asked if _is_in_time(one)]
+            case ast.Call(func=ast.Name(id="Path"), args=[ast.Constant(value=str(name))]) if name.startswith("/tmp/"):
+                found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def _is_in_time(compared: ast.Compare) -> bool:
+    """Whether it says that the time since something is below a limit."""
+    match compared:
+        case ast.Compare(left=ast.BinOp(op=ast.Sub(), left=ast.Call(func=clock)), ops=[ast.Lt() | ast.LtE()]):
+            return ast.unparse(clock).rpartition(".")[2] in ("monotonic", "perf_counter", "time")
+    return False
+
+
+def test_no_test_counts_on_how_quick_the_machine_is_or_on_a_name_in_tmp() -> None:
+    """Wait for the thing itself (`helpers/running.py`); what would never end in time, let it take longer than a test may."""
+    tests = Path(__file__).parent
+    texts = {str(file.relative_to(tests)): file.read_text("utf-8") for file in tests.rglob("*.py")}
+    worth_a_look = {name: text for name, text in texts.items() if "() - " in text or "/tmp/" in text}
+    found = {name: now_and_then(text) for name, text in worth_a_look.items() if not name.startswith("shared")}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "is_one"),
+    [
+        ("assert done and time.monotonic() - began < 5", True),
+        ("assert perf_counter() - began <= 0.1", True),
+        ("assert not Path('/tmp/held').exists()", True),
+        ("assert time.monotonic() < until, 'it did not come to that'", False),
+        ("assert drawn <= 5 + 20 * (monotonic() - began)", False),  # the slower, the more may be drawn
+        ("assert list(tmp_path.iterdir()) == []", False),
+    ],
+)
+def test_what_counts_on_time_or_on_tmp_is_found(source: str, is_one: bool) -> None:
+    assert bool(now_and_then(source)) == is_one

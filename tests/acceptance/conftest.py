@@ -103,7 +103,7 @@ class Cli:
         """On a pseudo-terminal, as a person sees it; `dimensions`: its lines and columns."""
         env = self.environ | {"TERM": "xterm"} | environ
         if warm := self.warm(env):
-            child = warm.terminal([PROGRAM, *args], cwd=self.root, env=env, dimensions=dimensions, timeout=20)
+            child = warm.terminal([PROGRAM, *args], cwd=self.root, env=env, dimensions=dimensions, timeout=60)
         else:
             child = pexpect.spawn(
                 str(PROGRAM),
@@ -111,7 +111,7 @@ class Cli:
                 cwd=str(self.root),
                 env=env,
                 encoding="utf-8",
-                timeout=20,
+                timeout=60,
                 dimensions=dimensions,
             )
         child.delaybeforesend = 0.02

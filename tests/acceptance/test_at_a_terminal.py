@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
+from running import until
 
 QUESTION = r"Allow\? "
 HELLO: dict[str, Any] = {"text": "hello"}
@@ -450,11 +450,7 @@ def provider(settings):
 
 def starts(cli: Any) -> None:
     """Wait until a start has come to where it says so."""
-    for _ in range(500):
-        if (cli.root / "starting").exists():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it did not come there")
+    until((cli.root / "starting").exists)
 
 
 @pytest.mark.parametrize("command", [["chat"], ["run", "go"], ["tools"]])

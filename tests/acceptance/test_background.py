@@ -7,12 +7,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pexpect
 import pytest
+from running import alive, pid_in, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc what became of processes")
 
@@ -21,25 +20,6 @@ TWO = "echo first-part; while [ ! -e go ]; do sleep 0.02; done; echo second-part
 
 def asks(name: str, **arguments: Any) -> dict[str, Any]:
     return {"calls": [[name, arguments]]}
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def until(holds: Callable[[], bool], seconds: float = 15) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.02)
-
-
-def pid_in(file: Path) -> int:
-    until(lambda: file.exists() and file.read_text().strip() != "")
-    return int(file.read_text())
 
 
 @pytest.mark.row("C-005")
@@ -91,8 +71,8 @@ def test_whoever_ends_pegboard_ends_its_jobs(cli: Any, number: int) -> None:
     running = cli.start("run", "go", "--yes")
     pid = pid_in(cli.root / "pid")
     running.send_signal(number)
-    running.communicate(timeout=20)
-    until(lambda: not alive(pid), 2)
+    running.communicate(timeout=60)
+    until(lambda: not alive(pid))
 
 
 @pytest.mark.parametrize(("how", "number"), [("tool", signal.SIGTERM), ("run", signal.SIGHUP), ("run", signal.SIGINT)])
@@ -104,7 +84,7 @@ def test_a_command_that_a_signal_to_pegboard_ended_says_which(cli: Any, how: str
     running = cli.start(*given, "--yes", "--session", "s")
     pid = pid_in(cli.root / "pid")
     running.send_signal(number)
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
     assert running.returncode == 130 and not alive(pid)
     [ended] = [event for line in cli.log("s").splitlines() if (event := json.loads(line))["event"] == "call_finished"]
     said = (
@@ -144,7 +124,7 @@ def test_what_a_killed_pegboard_left_is_told_to_the_next_and_to_the_person_and_c
     folder = cli.home / ".local/state/pegboard/sessions/s/jobs"
     until(lambda: json.loads((folder / "j1.json").read_text())["child"] is not None)
     os.kill(running.pid, signal.SIGKILL)
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
     assert alive(pid)
     listed = cli("tool", "bg", "--session", "s")
     assert "j1  left behind by a Pegboard that was killed: it goes on (process" in listed.out

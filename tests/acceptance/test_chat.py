@@ -15,6 +15,7 @@ from typing import Any
 
 import pexpect
 import pytest
+from running import until
 
 PROGRAM = Path(sys.executable).with_name("pegboard")
 READY = "\x1b[?2004h> "
@@ -166,7 +167,7 @@ def test_what_was_typed_before_a_question_does_not_answer_it_and_is_kept(cli: An
 @pytest.mark.parametrize("typed", ["zero\u200bwidth \u202e日本".encode(), b"\x16\x1b[31m \x16\x07"])
 def test_odd_characters_reach_the_model_as_they_are(cli: Any, typed: bytes) -> None:
     cli.script(HELLO)
-    child = pexpect.spawn(str(PROGRAM), ["chat"], cwd=str(cli.root), env=cli.environ | {"TERM": "xterm"}, timeout=20)
+    child = pexpect.spawn(str(PROGRAM), ["chat"], cwd=str(cli.root), env=cli.environ | {"TERM": "xterm"}, timeout=60)
     child.expect_exact(READY)
     child.send(typed + b"\r")
     child.expect_exact("hello")
@@ -177,7 +178,7 @@ def test_odd_characters_reach_the_model_as_they_are(cli: Any, typed: bytes) -> N
 
 def test_bytes_that_are_no_text_do_no_harm(cli: Any) -> None:
     cli.script(HELLO)
-    child = pexpect.spawn(str(PROGRAM), ["chat"], cwd=str(cli.root), env=cli.environ | {"TERM": "dumb"}, timeout=20)
+    child = pexpect.spawn(str(PROGRAM), ["chat"], cwd=str(cli.root), env=cli.environ | {"TERM": "dumb"}, timeout=60)
     child.expect_exact("> ")
     child.send(b"caf\xe9 \xff\xc3(\r")
     child.expect_exact("hello")
@@ -206,7 +207,7 @@ def test_answers_may_go_to_a_file_while_a_person_types(cli: Any) -> None:
         cwd=str(cli.root),
         env=cli.environ | {"TERM": "xterm"},
         encoding="utf-8",
-        timeout=20,
+        timeout=60,
     )
     child.expect_exact("> ")
     child.sendline("go")
@@ -425,8 +426,7 @@ def test_a_strangers_slash_command_may_begin_a_turn(cli: Any) -> None:
     shown = said(child, "/hail all")
     assert "hailing all" in shown and "to you too" in shown and cli.heard() == ["hail all"]
     child.sendline("/hail nobody")
-    child.expect_exact("/hail nobody")
-    time.sleep(0.3)
+    until((cli.root / "hailing").exists)
     child.sendintr()
     child.expect("/hail was stopped")
     child.expect_exact(READY)
@@ -620,7 +620,7 @@ def test_stopped_and_continued_the_line_is_still_there(cli: Any, turns: int) -> 
         module.write(THREADS)
     cli.script(*[asks("read_file", path="script.json"), {"text": "before"}] * turns, HELLO)
     environ = cli.environ | {"TERM": "xterm", "PS1": "shell: "}
-    shell = pexpect.spawn("bash", ["--norc", "-i"], cwd=str(cli.root), env=environ, encoding="utf-8", timeout=20)
+    shell = pexpect.spawn("bash", ["--norc", "-i"], cwd=str(cli.root), env=environ, encoding="utf-8", timeout=60)
     shell.expect_exact("shell: ")
     shell.sendline(f"{PROGRAM} chat --yes")
     shell.expect_exact(READY)

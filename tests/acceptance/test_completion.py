@@ -251,7 +251,7 @@ def test_completion_in_a_real_bash(cli: Any) -> None:
         cwd=str(cli.root),
         env=environ,
         encoding="utf-8",
-        timeout=20,
+        timeout=60,
         dimensions=(24, 200),
     )
     shell.sendline("PS1='> '; bind 'set bell-style none'; bind 'set enable-bracketed-paste off'; echo rea''dy")

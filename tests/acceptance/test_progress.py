@@ -153,7 +153,7 @@ def test_typed_text_is_shown_again_when_it_is_over(cli: Any, end: str) -> None:
     cli.script({"text": "", "sleep": 1 if end == "answer" else 60}, {"text": "hello"})
     command = f'trap : INT; "{PROGRAM}" run go; echo over; sleep 60'
     child = pexpect.spawn(
-        "sh", ["-c", command], cwd=str(cli.root), env=cli.environ | {"TERM": "xterm"}, encoding="utf-8", timeout=20
+        "sh", ["-c", command], cwd=str(cli.root), env=cli.environ | {"TERM": "xterm"}, encoding="utf-8", timeout=60
     )
     child.expect("waiting for the model…")
     assert child.getecho() is False
@@ -250,7 +250,7 @@ def test_a_program_in_the_background_draws_nothing(cli: Any) -> None:
         cwd=str(cli.root),
         env=cli.environ | {"TERM": "xterm"},
         encoding="utf-8",
-        timeout=20,
+        timeout=60,
     )
     child.expect(pexpect.EOF)
     assert "hello" in child.before and "waiting" not in child.before

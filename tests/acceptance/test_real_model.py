@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("real-model")]
 
@@ -66,9 +67,12 @@ def test_a_real_server_says_that_the_context_is_full(cli: Any, llama: Served) ->
 
 
 def test_a_real_server_lists_its_models(cli: Any, llama: Served) -> None:
-    done = cli("models", "--probe", "--json", **served(llama))
-    rows = {row["name"]: row for row in done.json["providers"]}
-    assert rows["llama"]["models"] == ["smollm2"]
+    def listed() -> object:
+        rows = {row["name"]: row for row in cli("models", "--probe", "--json", **served(llama)).json["providers"]}
+        return rows["llama"]["models"]
+
+    until(lambda: listed() is not None)  # on a busy machine it may take longer to answer than is waited
+    assert listed() == ["smollm2"]
 
 
 def served(llama: Served) -> dict[str, str]:

@@ -27,7 +27,7 @@ def mode(path: Path) -> int:
 
 def waited(path: Path) -> None:
     """Until a file is there."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -151,7 +151,7 @@ def test_a_session_in_use_is_neither_deleted_nor_pruned(cli: Any) -> None:
     assert pruned.code == 0 and "1 in use and left alone" in pruned.out
     assert os.listdir(store(cli)) == ["busy"]
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert cli("sessions", "delete", "busy", "--yes").code == 0
 
 
@@ -290,7 +290,7 @@ def test_a_turn_cut_by_kill_9_goes_on_with_its_call_answered_as_interrupted(cli:
     process = cli.start("run", "go", "--yes", "--session", "s1")
     waited(cli.root / "started")
     process.kill()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert "started and not finished" in cli("sessions", "export", "s1").out
 
     cli.script({"text": "I see"})
@@ -314,7 +314,7 @@ def test_two_agents_in_one_folder_are_told_of_each_other(cli: Any) -> None:
     assert f"another agent (session first, process {first.pid}) works in this folder" in second.err
     assert "another agent" not in cli("tool", "say", "text=x").err
     first.kill()
-    first.communicate(timeout=20)
+    first.communicate(timeout=60)
     assert "another agent" not in cli("run", "y", "--session", "third").err
 
 

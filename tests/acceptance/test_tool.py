@@ -89,7 +89,7 @@ def test_ctrl_c_stops_the_call_and_the_record_says_so(cli: Any) -> None:
     while not (cli.root / "pid").exists() or not (cli.root / "pid").read_text().strip():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and "Traceback" not in err
     assert (json.loads(out)["outcome"], json.loads(out)["why"]) == ("interrupted", "person")
 
@@ -239,6 +239,6 @@ def test_reading_a_session_waits_for_no_lock(cli: Any) -> None:
     assert cli("sessions", "show", "s1").code == 0
     assert cli("tool", "say", "text=beside", "--session", "s1").code == 0, "a single call works beside a turn"
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert [json.loads(line)["status"] for line in out.splitlines() if '"turn_ended"' in line] == ["interrupted"]

@@ -187,7 +187,7 @@ def test_ctrl_c_says_one_thing_of_a_call_that_changes_several_files(cli: Any) ->
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     assert json.loads(out)["text"] == "Error: The user interrupted this call. Nothing was changed."
     assert (cli.root / "a.txt").exists() and (cli.root / "b.txt").exists()

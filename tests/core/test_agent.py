@@ -342,7 +342,7 @@ async def with_person(board: Any, *granted: bool | str) -> TurnEnded:
 
     answering = asyncio.create_task(answer())
     await board.agent.send(port.Prompt(text="go"))
-    ended: TurnEnded = await asyncio.wait_for(board.agent.wait(), 10)
+    ended: TurnEnded = await asyncio.wait_for(board.agent.wait(), 60)
     answering.cancel()
     assert answers == []
     return ended

@@ -15,6 +15,7 @@ from pegboard.models import EndPart, ReplyPart, Request, TextPart
 from pegboard.testing.scripted import Scripted
 from pegboard.tooling import tool
 from pegboard.touches import Writes
+from running import given_time
 
 RAN: list[str] = []
 
@@ -133,23 +134,30 @@ def test_a_call_that_runs_when_the_time_is_over_is_interrupted_and_the_turn_stop
     pegboard_board: Any, which: Any
 ) -> None:
     steps = [[(which.__name__, {}), ("echo", {"word": "a"})], "never asked for"]
-    board = pegboard_board(tools=[wait, block, echo], steps=steps, settings={"limits.timeout": 0.2})
-    ended = board.prompt()
-    assert ended.status == "stopped" and ended.error.startswith("timeout: the turn was stopped after 0.2 s.")
-    assert finished(board) == [("interrupted", "turn_ended")]  # the second was not come to
-    assert "a" not in RAN and len(board.model.requests) == 1
-    (text,) = [event.text for event in board.events if isinstance(event, CallFinished)]
-    assert "The turn ended while this call ran." in text and "effects are unknown" in text
-    assert isinstance(board.events[-1], TurnEnded) and board.events[-1].seq == len(board.events)
+
+    def attempt(limit: float) -> None:
+        board = pegboard_board(tools=[wait, block, echo], steps=steps, settings={"limits.timeout": limit})
+        ended = board.prompt()
+        assert ended.status == "stopped" and ended.error.startswith(f"timeout: the turn was stopped after {limit:g} s.")
+        assert finished(board) == [("interrupted", "turn_ended")]  # the second was not come to
+        assert "a" not in RAN and len(board.model.requests) == 1
+        (text,) = [event.text for event in board.events if isinstance(event, CallFinished)]
+        assert "The turn ended while this call ran." in text and "effects are unknown" in text
+        assert isinstance(board.events[-1], TurnEnded) and board.events[-1].seq == len(board.events)
+
+    given_time(attempt)
 
 
 def test_a_model_that_never_ends_is_stopped_and_what_it_said_is_kept(pegboard_board: Any) -> None:
-    board = pegboard_board(steps=[[TextPart("I am thinking about "), 60.0]], settings={"limits.timeout": 0.2})
-    ended = board.prompt()
-    assert (ended.status, ended.text) == ("stopped", "I am thinking about ")
-    assert [event.text for event in board.events if isinstance(event, events.Message)] == ["I am thinking about "]
-    assert board.prompt("go on").status == "done"
-    assert [m.text for m in board.model.requests[1].messages] == ["go", "I am thinking about ", "go on"]
+    def attempt(limit: float) -> None:
+        board = pegboard_board(steps=[[TextPart("I am thinking about "), 60.0]], settings={"limits.timeout": limit})
+        ended = board.prompt()
+        assert (ended.status, ended.text) == ("stopped", "I am thinking about ")
+        assert [event.text for event in board.events if isinstance(event, events.Message)] == ["I am thinking about "]
+        assert board.prompt("go on").status == "done"
+        assert [m.text for m in board.model.requests[1].messages] == ["go", "I am thinking about ", "go on"]
+
+    given_time(attempt)
 
 
 def test_a_model_that_never_lets_anyone_else_run_is_stopped_too(pegboard_board: Any) -> None:
@@ -178,11 +186,13 @@ def test_a_turn_in_which_nothing_ever_waits_is_stopped_too(pegboard_board: Any) 
 
 
 def test_a_question_that_nobody_answers_in_time_runs_nothing(pegboard_board: Any) -> None:
-    board = pegboard_board(
-        tools=[put], answers="person", steps=[("put", {"path": "a"})], settings={"limits.timeout": 0.2}
-    )
-    assert board.prompt().status == "stopped"
-    assert (finished(board), RAN) == ([("blocked", None)], [])
+    def attempt(limit: float) -> None:
+        settings = {"limits.timeout": limit}
+        board = pegboard_board(tools=[put], answers="person", steps=[("put", {"path": "a"})], settings=settings)
+        assert board.prompt().status == "stopped"
+        assert (finished(board), RAN) == ([("blocked", None)], [])
+
+    given_time(attempt)
 
 
 def test_a_tool_that_swallows_its_end_does_not_keep_the_turn_going(pegboard_board: Any) -> None:
@@ -196,10 +206,13 @@ def test_a_tool_that_swallows_its_end_does_not_keep_the_turn_going(pegboard_boar
         return ""
 
     steps = [[("stubborn", {}), ("echo", {"word": "a"})], "never asked for"]
-    board = pegboard_board(tools=[stubborn, echo], steps=steps, settings={"limits.timeout": 0.2})
-    assert board.prompt().status == "stopped"
-    assert RAN == [] and len(board.model.requests) == 1
 
+    def attempt(limit: float) -> None:
+        board = pegboard_board(tools=[stubborn, echo], steps=steps, settings={"limits.timeout": limit})
+        assert board.prompt().status == "stopped"
+        assert RAN == [] and len(board.model.requests) == 1
+
+    given_time(attempt)
     other = pegboard_board(tools=[stubborn, echo], steps=steps)
 
     async def interrupted() -> TurnEnded:
@@ -232,10 +245,7 @@ def test_a_person_who_ends_a_turn_is_told_that_and_not_of_a_time_limit(pegboard_
 
 
 def test_a_turn_after_one_whose_time_was_over_is_a_turn_like_any_other(pegboard_board: Any) -> None:
-    board = pegboard_board(tools=[wait], steps=[("wait", {}), "ok", ("wait", {})], settings={"limits.timeout": 0.5})
-    assert [board.prompt().status, board.prompt().status] == ["stopped", "done"]
-
-    async def interrupted() -> TurnEnded:
+    async def interrupted(board: Any) -> TurnEnded:
         await board.agent.send(port.Prompt(text="go"))
         while not board.agent.running:
             await asyncio.sleep(0.01)
@@ -243,8 +253,14 @@ def test_a_turn_after_one_whose_time_was_over_is_a_turn_like_any_other(pegboard_
         ended: TurnEnded = await board.agent.wait()
         return ended
 
-    assert board.run(interrupted()).status == "interrupted"
-    assert finished(board) == [("interrupted", "turn_ended"), ("interrupted", "person")]
+    def attempt(limit: float) -> None:
+        steps = [("wait", {}), "ok", ("wait", {})]
+        board = pegboard_board(tools=[wait], steps=steps, settings={"limits.timeout": limit})
+        assert [board.prompt().status, board.prompt().status] == ["stopped", "done"]
+        assert board.run(interrupted(board)).status == "interrupted"
+        assert finished(board) == [("interrupted", "turn_ended"), ("interrupted", "person")]
+
+    given_time(attempt)
 
 
 # --- the same call again ----------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from pegboard.models import CallPart, EndPart, NotePart, ReplyPart, Request, Tex
 from pegboard.reply import MAX_CHARS, Nonsense, Reply, read
 from pegboard.testing.scripted import Scripted
 from pegboard.tooling import tool
+from running import given_time
 
 RAN: list[str] = []
 CUT = ModelError("the server hung up")
@@ -225,17 +226,22 @@ def test_a_provider_that_swallows_its_end_is_not_listened_to_any_longer(pegboard
                     await asyncio.sleep(0.01)
             yield EndPart()
 
-    board = pegboard_board(steps=Stubborn([]), settings={"limits.timeout": 0.1})
-    ended = board.prompt()
-    assert (ended.status, ended.text) == ("stopped", "I ")
+    def attempt(limit: float) -> None:
+        ended = pegboard_board(steps=Stubborn([]), settings={"limits.timeout": limit}).prompt()
+        assert (ended.status, ended.text) == ("stopped", "I ")
+
+    given_time(attempt, (0.1, 3, 20))
 
 
 def test_the_stream_of_a_turn_that_ends_is_closed(pegboard_board: Any) -> None:
-    stream = Stream(TextPart("I am"), 60.0)
-    model = Scripted([])
-    model.reply = lambda request: stream  # type: ignore[assignment, method-assign, return-value]
-    board = pegboard_board(steps=model, settings={"limits.timeout": 0.1})
-    assert (board.prompt().status, stream.closed) == ("stopped", 1)
+    def attempt(limit: float) -> None:
+        stream = Stream(TextPart("I am"), 60.0)
+        model = Scripted([])
+        model.reply = lambda request: stream  # type: ignore[assignment, method-assign, return-value]
+        board = pegboard_board(steps=model, settings={"limits.timeout": limit})
+        assert (board.prompt().status, stream.closed) == ("stopped", 1)
+
+    given_time(attempt, (0.1, 3, 20))
 
 
 @pytest.mark.parametrize("reply", [None, ["a", "list"], "text"])

@@ -446,5 +446,5 @@ def test_a_commit_that_is_not_entered_lets_go_of_the_edit_lock(pegboard_board: A
     board = pegboard_board(tools=[late, write])
     stopped = board.call("late", path="a.txt")
     assert stopped.outcome == "interrupted" and not (tmp_path / "a.txt").exists()
-    after = board.run(asyncio.wait_for(board.agent.call("write", {"path": "a.txt"}), 10))
+    after = board.run(asyncio.wait_for(board.agent.call("write", {"path": "a.txt"}), 60))
     assert after.outcome == "ok" and (tmp_path / "a.txt").read_bytes() == b"now"

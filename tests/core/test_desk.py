@@ -69,7 +69,7 @@ async def ask_person(made: Desk, *answers: port.Answer) -> Answer:
     (asked,) = [event for event in logged(made) if isinstance(event, ApprovalAsked)]
     for answer in answers:
         made.take(port.Answer(id=answer.id or asked.id, granted=answer.granted, reason=answer.reason))
-    return await asyncio.wait_for(waiting, 1)
+    return await asyncio.wait_for(waiting, 60)
 
 
 async def test_a_person_answers_by_the_events_id_with_a_reason() -> None:
@@ -112,7 +112,7 @@ async def remembered_after(offer: Offer | None, home: Home | None = None, **said
     assert asked.remember == (list(offer.texts) if offer else []), "it is said before it is answered"
     assert not made.remembered
     made.take(port.Answer(id=asked.id, **said))
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 60)
     return made, logged(made)
 
 
@@ -180,7 +180,7 @@ async def test_arguments_that_the_person_edited_come_back_with_a_yes_and_are_on_
         waiting = asyncio.create_task(made.approve(ASKED, turn=1, lane="root"))
         await asyncio.sleep(0)
         made.take(port.Answer(id=logged(made)[0].id, granted=granted, arguments={"path": "b"}))
-        reply = await asyncio.wait_for(waiting, 1)
+        reply = await asyncio.wait_for(waiting, 60)
         assert reply.arguments == ({"path": "b"} if granted else None) == logged(made)[-1].arguments
 
 

@@ -91,8 +91,8 @@ def turn(board: TestBoard, meanwhile: Callable[[], Awaitable[None]]) -> TurnEnde
 
     async def both() -> TurnEnded:
         await board.agent.send(port.Prompt(text="go"))
-        await asyncio.wait_for(meanwhile(), 20)
-        return await asyncio.wait_for(board.agent.wait(), 20)
+        await asyncio.wait_for(meanwhile(), 60)
+        return await asyncio.wait_for(board.agent.wait(), 60)
 
     return board.run(both())
 
@@ -358,7 +358,7 @@ def test_when_the_log_cannot_be_written_nothing_goes_on(
     async def run() -> None:
         await board.agent.send(port.Prompt(text="go"))
         with pytest.raises(SessionError):
-            await asyncio.wait_for(board.agent.wait(), 20)
+            await asyncio.wait_for(board.agent.wait(), 60)
 
     board.run(run())
     assert world.now == 0 and "c begins" not in world.log
@@ -389,7 +389,7 @@ def test_eight_parents_that_make_calls_of_their_own_do_not_stand_in_each_others_
     @tool(name="many", pure=True, overlap="parallel")
     def in_thread(name: str, ctx: Context) -> str:
         """Call others from a thread, once as many as may are at that point."""
-        there.wait(20)
+        there.wait(60)
         return " ".join(ctx.call("leaf", name=f"{name}{n}").text for n in range(3))  # type: ignore[attr-defined]
 
     board = pegboard_board(

@@ -130,7 +130,7 @@ async def turn(board: TestBoard, stops: list[tuple[int, int]], interrupt: int | 
         if interrupt == step:
             await board.agent.send(port.Interrupt())
         await asyncio.sleep(0)
-    ended = await asyncio.wait_for(board.agent.wait(), 20)  # else it is a deadlock
+    ended = await asyncio.wait_for(board.agent.wait(), 60)  # else it is a deadlock
     return ended.status
 
 

@@ -29,7 +29,7 @@ class Halt:
 
     def __call__(self) -> None:
         self.here.set()
-        assert self.go_on.wait(10)
+        assert self.go_on.wait(60)
 
 
 HALT = Halt()

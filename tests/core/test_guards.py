@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from typing import Annotated, Any
 
 import pytest
@@ -13,6 +12,7 @@ from pegboard.context import Context
 from pegboard.guards import Guards, GuardSeat
 from pegboard.tooling import tool
 from pegboard.touches import Reads, Writes
+from running import until
 
 DENY, ASK = Deny("rule.deny", "not this"), Ask("rule.ask", "a person should see this")
 
@@ -193,14 +193,13 @@ def test_a_stranger_that_takes_too_long_refuses(pegboard_board: Any, ran: list[s
     release = threading.Event()
 
     def plain(call: Call, touches: list[Touch]) -> None:
-        release.wait(10)
+        release.wait(600)  # longer than a test may take
 
     async def waiting(call: Call, touches: list[Touch]) -> None:
-        await asyncio.sleep(10)
+        await asyncio.sleep(600)
 
     guard = plain if kind == "plain" else waiting
     board = pegboard_board(tools=[put], guards=[guard], own_guards=False, settings={"plugins.guard_timeout": 0.05})
-    began = time.monotonic()
     first = board.call("put", path="a")
     assert (first.block, ran) == ("guard", [])
     assert "did not answer within 0.05 s" in first.text
@@ -209,9 +208,7 @@ def test_a_stranger_that_takes_too_long_refuses(pegboard_board: Any, ran: list[s
     if kind == "plain":
         assert "has not ended yet" in second.text  # refuses at once until its thread has ended
         release.set()
-        time.sleep(0.05)
-        assert board.call("put", path="c").outcome == "ok"
-    assert time.monotonic() - began < 5
+        until(lambda: board.call("put", path="c").outcome == "ok")
 
 
 def test_an_async_guard_of_our_own_has_the_limit_too(pegboard_board: Any) -> None:

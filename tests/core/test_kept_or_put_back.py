@@ -69,7 +69,7 @@ async def halts(ctx: Context, whole: bool = False) -> str:
         with all_or_none(ctx.workspace, files):
             files.write("a.txt", b"two\n")
             HERE.set()
-            assert GO_ON.wait(10)
+            assert GO_ON.wait(60)
             if not whole:
                 files.write("b.txt", b"two\n")
 

@@ -40,7 +40,7 @@ async def test_a_call_cancelled_while_it_waits_leaves_the_lane_as_it_was() -> No
     waiting.cancel()
     await settle()
     lane.leave("a")
-    await asyncio.wait_for(lane.enter("c"), 1)
+    await asyncio.wait_for(lane.enter("c"), 60)
     assert list(lane.running) == ["c"]
 
 
@@ -99,7 +99,7 @@ async def test_a_call_in_a_child_lane_is_stopped_by_its_id_from_the_root() -> No
 async def test_a_childs_calls_do_not_wait_for_their_parent() -> None:
     lane = Lane()
     await lane.enter("a")
-    await asyncio.wait_for(lane.child("a").enter("b"), 1)
+    await asyncio.wait_for(lane.child("a").enter("b"), 60)
     lane.child("a").leave("b")
     lane.leave("a")
     assert lane.children == {}
@@ -114,9 +114,9 @@ async def test_a_held_lane_stays_shut_until_it_is_released() -> None:
     await settle()
     assert not waiting.done()
     released.set_result(None)
-    await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(waiting, 60)
     lane.leave("b")
-    await asyncio.wait_for(lane.enter("c"), 1)  # only once
+    await asyncio.wait_for(lane.enter("c"), 60)  # only once
 
 
 async def test_one_that_gives_up_waiting_for_a_held_lane_does_not_shut_it_for_good() -> None:
@@ -133,4 +133,4 @@ async def test_one_that_gives_up_waiting_for_a_held_lane_does_not_shut_it_for_go
     await settle()
     assert not again.done()  # still held
     released.set_result(None)
-    await asyncio.wait_for(again, 1)
+    await asyncio.wait_for(again, 60)

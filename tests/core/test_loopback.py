@@ -134,7 +134,7 @@ def test_one_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
 
     with speaking(drip) as port:
         assert find_servers(None, ports=[port]) == []
-        assert ended.wait(20), "its thread still listens"
+        assert ended.wait(60), "its thread still listens"
 
 
 def test_models_that_only_embed_do_not_answer() -> None:

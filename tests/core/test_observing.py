@@ -71,7 +71,7 @@ async def test_a_strangers_slow_one_is_waited_for_by_nobody() -> None:
     seen: list[int] = []
 
     def slow(event: Any) -> None:
-        go.wait(30)
+        go.wait(60)
         seen.append(event.seq)
 
     seat = ObserverSeat(slow, entry(), lambda text: None)

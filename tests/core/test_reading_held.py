@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -86,7 +87,7 @@ def server() -> Iterator[tuple[int, socket.socket]]:
         "cp a b",
         "cp a {home}/b",
         "truncate -s 0 a",
-        "cp a /tmp/pegboard-test-held",
+        "cp a {copied}",
         "cat {home}/secret",
         "ls {home}",
         "cat link",
@@ -104,13 +105,14 @@ async def test_a_table_that_is_wrong_lets_nothing_be_written_read_elsewhere_or_s
     desk = Desk(tmp_path)
     (desk.root / "link").symlink_to(desk.home / "secret")
 
-    made = await desk.run(line.format(home=desk.home, pid=os.getpid()))
+    copied = Path(tempfile.gettempdir(), f"pegboard-held-{os.getpid()}-{tmp_path.name}")
+    made = await desk.run(line.format(home=desk.home, pid=os.getpid(), copied=copied))
 
     assert made.decision is not None and made.decision.rule == "tool_permission.bash_read_only", made
     assert made.outcome == "ok" and not made.text.startswith("0 ") and SECRET not in made.text, made
     assert sorted(path.name for path in desk.root.iterdir()) == ["a", "link"]
     assert (desk.root / "a").read_text() == "hello\n"
-    assert not (desk.home / "b").exists() and not Path("/tmp/pegboard-test-held").exists()
+    assert not (desk.home / "b").exists() and not copied.exists()
 
 
 @pytest.mark.skipif(landlock.version() < 4, reason="the system's Landlock does not know of TCP (version 4)")

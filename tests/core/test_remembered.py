@@ -110,7 +110,7 @@ class Person:
             answering = asyncio.create_task(self._answer(left))
             await asyncio.sleep(0)
             try:
-                record: Record = await asyncio.wait_for(self.agent.call(name, arguments, caller), 30)
+                record: Record = await asyncio.wait_for(self.agent.call(name, arguments, caller), 60)
             finally:
                 answering.cancel()
             assert left == []
@@ -386,7 +386,7 @@ def test_in_strict_mode_what_only_reads_or_asks_the_person_is_not_asked_about(pe
             if isinstance(event, QuestionAsked):
                 await agent.send(port.Answer(id=event.id, text="this"))
                 break
-        record: Record = await asyncio.wait_for(calling, 30)
+        record: Record = await asyncio.wait_for(calling, 60)
         return record
 
     assert someone.board.run(answer()).text == "this"

@@ -18,6 +18,7 @@ from pegboard.repeats import LONGEST, PAUSE, Identity, Repeats
 from pegboard.testing.bench import TestBoard
 from pegboard.tooling import tool
 from pegboard.touches import Reads, Runs, Writes
+from running import given_time
 
 Board = Callable[..., TestBoard]
 INSPECT = "Before you change anything else, look at the state of things"
@@ -137,7 +138,7 @@ def test_the_pause_can_be_cut_short_by_the_person(pegboard_board: Board, monkeyp
         while not any(isinstance(event, Note) for event in board.events):
             await asyncio.sleep(0.005)
         await board.agent.send(port.Cancel(call="c2"))
-        return await asyncio.wait_for(board.agent.wait(), 20)
+        return await asyncio.wait_for(board.agent.wait(), 60)
 
     assert board.run(both()).status == "done"
     ended = [event for event in board.events if isinstance(event, CallFinished)]
@@ -178,29 +179,27 @@ def test_the_attempt_is_counted_from_what_happened_and_not_from_what_was_said(
         return ""
 
     call = ("hang", {"command": "x"})
-    root, state = tmp_path / "root", tmp_path / "state"
+    root = tmp_path / "root"
     root.mkdir()
-    given: dict[str, Any] = {
-        "root": root,
-        "state": state,
-        "tools": [hang],
-        "session": "s",
-        "settings": {"limits.timeout": 0.1},
-    }
-    board = pegboard_board(steps=[call, call], **given)
-    assert [board.prompt("one").status, board.prompt("two").status] == ["stopped", "stopped"]
-    log = board.session.folder / "events.jsonl"
-    board.close()
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    for line in lines:
-        for key in ("text", "error"):
-            if isinstance(line.get(key), str):
-                line[key] = "This is attempt 77 of c9, and all went well."
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    again = pegboard_board(steps=["looked"], **given)
-    assert again.prompt("three").status == "done"
-    notice = [event.text for event in again.events if isinstance(event, Prompt) and event.by == "pegboard"][-1]
-    assert "attempt 3" in notice and "hang (c2)" in notice and "77" not in notice and "c9" not in notice
+
+    def attempt(limit: float) -> None:
+        given: dict[str, Any] = {"root": root, "state": tmp_path / f"state{limit}", "tools": [hang], "session": "s"}
+        board = pegboard_board(steps=[call, call], settings={"limits.timeout": limit}, **given)
+        assert [board.prompt("one").status, board.prompt("two").status] == ["stopped", "stopped"]
+        log = board.session.folder / "events.jsonl"
+        board.close()
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        for line in lines:
+            for key in ("text", "error"):
+                if isinstance(line.get(key), str):
+                    line[key] = "This is attempt 77 of c9, and all went well."
+        log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        again = pegboard_board(steps=["looked"], **given)
+        assert again.prompt("three").status == "done"
+        notice = [event.text for event in again.events if isinstance(event, Prompt) and event.by == "pegboard"][-1]
+        assert "attempt 3" in notice and "hang (c2)" in notice and "77" not in notice and "c9" not in notice
+
+    given_time(attempt, (0.1, 3, 20))
 
 
 # --- who calls --------------------------------------------------------------------------------------------------------

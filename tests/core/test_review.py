@@ -85,8 +85,8 @@ class Desk:
             answering = asyncio.create_task(self.answer())
             await asyncio.sleep(0)
             await self.board.agent.send(port.Prompt(text="go"))
-            ended = await asyncio.wait_for(self.board.agent.wait(), 20)
-            await asyncio.wait_for(answering, 20)
+            ended = await asyncio.wait_for(self.board.agent.wait(), 60)
+            await asyncio.wait_for(answering, 60)
             return ended
 
         return self.board.run(both())
@@ -141,7 +141,7 @@ def test_a_call_that_asks_suspends_the_turn_until_it_is_answered(pegboard_board:
         await asyncio.sleep(0.05)
         assert len(board.model.requests) == 1 and not (files / "a").exists() and board.session.fold.turn_open
         await board.agent.send(port.Answer(id=asked[0].id, granted=True))
-        return await asyncio.wait_for(board.agent.wait(), 20)
+        return await asyncio.wait_for(board.agent.wait(), 60)
 
     assert board.run(both()).status == "done"
     assert (files / "a").read_text() == "x" and len(board.model.requests) == 2
@@ -207,7 +207,7 @@ def test_nothing_of_a_batch_runs_before_all_of_it_is_answered(pegboard_board: Bo
         await asyncio.sleep(0.05)
         assert list(files.iterdir()) == []
         await board.agent.send(port.Answer(id=asked[1].id, granted=True))
-        return await asyncio.wait_for(board.agent.wait(), 20)
+        return await asyncio.wait_for(board.agent.wait(), 60)
 
     assert board.run(both()).status == "done"
     assert outcomes(board) == [("c1", "ok"), ("c2", "ok")]
@@ -224,7 +224,7 @@ def test_an_interrupt_while_several_are_asked_about_records_each_and_runs_none(
         while len([event for event in board.events if isinstance(event, ApprovalAsked)]) < 2:
             await asyncio.sleep(0.001)
         await board.agent.send(port.Interrupt())
-        return await asyncio.wait_for(board.agent.wait(), 20)
+        return await asyncio.wait_for(board.agent.wait(), 60)
 
     assert board.run(both()).status == "interrupted"
     assert outcomes(board) == [("c1", "blocked"), ("c2", "blocked")] and list(files.iterdir()) == []

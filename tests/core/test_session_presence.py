@@ -50,7 +50,7 @@ class Other:
 
     def end(self) -> None:
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
 
 
 def warnings(board: TestBoard) -> list[str]:
@@ -121,7 +121,7 @@ def test_one_that_has_ended_is_not_told_of_and_leaves_nothing(tmp_path: Path, le
         other.go_on()
         other.line()
         other.go_on()
-        assert other.process.wait(20) == 0
+        assert other.process.wait(60) == 0
     other.end()
     mine = TestBoard(root, session="mine")
     assert mine.board.notes == []

@@ -200,7 +200,7 @@ def test_an_undo_in_a_front_end_is_interrupted_and_put_back(
     def waits(self: Any, data: bytes) -> None:
         real(self, data)
         first.set()
-        go.wait(20)
+        go.wait(60)
 
     monkeypatch.setattr(atomic.Beside, "write", waits)
 

@@ -50,7 +50,7 @@ class Pane:
 
     def _tmux(self, *words: str, check: bool = True) -> str:
         command = ["tmux", "-S", self._socket, *words]
-        return subprocess.run(command, env=self._env, check=check, capture_output=True, text=True, timeout=20).stdout
+        return subprocess.run(command, env=self._env, check=check, capture_output=True, text=True, timeout=60).stdout
 
     def screen(self) -> str:
         """What is on the screen now."""
@@ -73,11 +73,11 @@ class Pane:
         """Give the window another size."""
         self._tmux("resize-window", "-x", str(width), "-y", str(height))
 
-    def wait_for(self, wanted: str, *, timeout: float = 20.0, gone: bool = False) -> str:
+    def wait_for(self, wanted: str, *, timeout: float = 60.0, gone: bool = False) -> str:
         """Wait until a regular expression is found on the screen (or is not any more); returns the screen."""
         return self.wait(lambda screen: bool(re.search(wanted, screen)) is not gone, wanted, timeout)
 
-    def wait(self, true: Callable[[str], bool], what: str, timeout: float = 20.0) -> str:
+    def wait(self, true: Callable[[str], bool], what: str, timeout: float = 60.0) -> str:
         """Wait until something holds of the screen."""
         until = time.monotonic() + timeout
         while True:
@@ -87,7 +87,7 @@ class Pane:
             assert time.monotonic() < until, f"waited for {what!r}; the screen:\n{screen}"
             time.sleep(0.1)  # each look starts a tmux
 
-    def code(self, timeout: float = 20.0) -> int:
+    def code(self, timeout: float = 60.0) -> int:
         """The exit code of the program, when it has ended."""
         until = time.monotonic() + timeout
         while not (self.ended.exists() and self.ended.read_text().strip()):
@@ -98,7 +98,7 @@ class Pane:
     def program(self) -> int:
         """The process that runs in the window, below its shell."""
         shell = int(self._tmux("display-message", "-p", "#{pane_pid}"))
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while True:
             children = Path(f"/proc/{shell}/task/{shell}/children").read_text().split()
             if children:

@@ -59,7 +59,7 @@ class Playing:
         self.view.composer.write(line)
         await self.pilot.press("enter")
 
-    async def until(self, true: Callable[[str], object] | str, seconds: float = 20) -> str:
+    async def until(self, true: Callable[[str], object] | str, seconds: float = 60) -> str:
         """Wait until something is on the screen, or holds of it; returns the screen."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds

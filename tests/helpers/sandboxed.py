@@ -50,7 +50,7 @@ class Place:
         return msgspec.structs.replace(asked, hidden=(str(self.state),), **changed)
 
     def inside(
-        self, command: str, *, settings: Settings | None = None, timeout: float = 20, **changed: Any
+        self, command: str, *, settings: Settings | None = None, timeout: float = 60, **changed: Any
     ) -> Finished:
         """Run a line in the sandbox."""
         sandbox = Sandbox(settings or Settings())

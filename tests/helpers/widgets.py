@@ -32,7 +32,7 @@ def screen(app: App[object]) -> list[str]:
     return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
 
 
-async def until(pilot: Pilot[object], what: Callable[[], object], seconds: float = 30) -> None:
+async def until(pilot: Pilot[object], what: Callable[[], object], seconds: float = 60) -> None:
     """Wait for something that another process brings about."""
     async with asyncio.timeout(seconds):
         while not what():

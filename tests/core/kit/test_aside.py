@@ -19,7 +19,7 @@ async def test_a_cancelled_call_waits_for_the_work_and_is_told_of_the_cancel_alo
 
     def work() -> None:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         ended.append(True)
         if fails:
             raise ValueError("the disk is full")
@@ -43,7 +43,7 @@ async def test_a_call_that_is_cancelled_again_waits_for_the_work_too() -> None:
 
     def work() -> None:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         ended.append(True)
 
     task = asyncio.ensure_future(apart(work))

@@ -31,19 +31,12 @@ from pegboard.kit.jobs.records import Entry, Store, Who
 from pegboard.kit.launch import Launch
 from pegboard.kit.settings import JobSettings, OutputSettings
 from pegboard.kit.sink import Sink
+from running import alive
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs; the dead that nobody has waited for do not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-async def until(holds: Callable[[], bool], seconds: float = 10) -> None:
+async def until(holds: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come to that"
@@ -413,7 +406,7 @@ def first(ran: subprocess.Popen[str]) -> tuple[str, int]:
 
 async def test_processes_that_start_jobs_at_once_never_share_an_id(session: Path) -> None:
     running = [other(session, *["true"] * 8, stay=False) for _ in range(3)]
-    said = [ran.communicate(timeout=30)[0].splitlines() for ran in running]
+    said = [ran.communicate(timeout=60)[0].splitlines() for ran in running]
     ids = [row.split()[0] for rows in said for row in rows]
     assert sorted(ids, key=lambda id: int(id[1:])) == [f"j{n}" for n in range(1, 25)]
     async with opened(session) as jobs:

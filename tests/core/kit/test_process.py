@@ -9,7 +9,6 @@ import resource
 import secrets
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from pegboard.kit import process, tree
 from pegboard.kit.launch import command_line
 from pegboard.kit.output import Sink
 from pegboard.kit.process import Finished, Launch, ShellSettings, run, shell_argv, signal_name
+from running import LIMITS
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
@@ -269,13 +269,14 @@ def command(request: pytest.FixtureRequest, naps: Naps) -> str:
 
 @pytest.mark.row("R-046")
 async def test_the_time_limit_leaves_nothing_alive(tmp_path: Path, naps: Naps, command: str) -> None:
-    began = time.monotonic()
+    for limit in LIMITS:
+        done = await run(bash(f"echo begun; {command}"), cwd=tmp_path, timeout=limit)
 
-    done = await run(bash(f"echo begun; {command}"), cwd=tmp_path, timeout=0.3)
-
-    assert naps.alive() == []
-    assert (done.timed_out, done.stdout, done.exit_code) == (True, b"begun\n", None)
-    assert time.monotonic() - began < 5
+        assert naps.alive() == []
+        assert (done.timed_out, done.exit_code) == (True, None)
+        if done.stdout:
+            break
+    assert done.stdout == b"begun\n"
 
 
 @pytest.mark.row("S-062")
@@ -361,21 +362,22 @@ async def test_a_storm_of_forks_is_ended(tmp_path: Path, naps: Naps) -> None:
 
 
 async def test_what_a_command_says_at_sigterm_is_heard(tmp_path: Path, naps: Naps) -> None:
-    done = await run(bash(f"trap 'echo bye; exit' TERM; {naps.sleep} & wait"), cwd=tmp_path, timeout=0.3)
+    command = bash(f"trap 'echo bye; exit' TERM; echo on; {naps.sleep} & wait")
+    for limit in LIMITS:
+        done = await run(command, cwd=tmp_path, timeout=limit)
+        if done.stdout:
+            break
 
-    assert (done.stdout, done.exit_code, done.timed_out) == (b"bye\n", 0, True)
+    assert (done.stdout, done.exit_code, done.timed_out) == (b"on\nbye\n", 0, True)
 
 
 @pytest.mark.usefixtures("both")
 @pytest.mark.parametrize("tail", ["", " >/dev/null 2>&1"], ids=["holding our pipes", "holding nothing"])
 async def test_background_jobs_end_with_the_command(tmp_path: Path, naps: Naps, tail: str) -> None:
-    began = time.monotonic()
+    done = await run(bash(f"{naps.sleep}{tail} & echo done"), cwd=tmp_path, timeout=60)
 
-    done = await run(bash(f"{naps.sleep}{tail} & echo done"), cwd=tmp_path, timeout=20)
-
-    assert (done.exit_code, done.stdout, done.left_running) == (0, b"done\n", True)
+    assert (done.exit_code, done.stdout, done.left_running, done.timed_out) == (0, b"done\n", True, False)
     assert naps.alive() == []
-    assert time.monotonic() - began < 5
 
 
 async def test_a_session_of_its_own_that_holds_our_pipes_ends_with_the_command(tmp_path: Path, naps: Naps) -> None:

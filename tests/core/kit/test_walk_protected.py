@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -197,12 +196,10 @@ def fake_rg(folder: Path, body: str) -> str:
 async def test_the_listing_ends_with_a_search_that_fails_or_is_stopped(root: Path, tmp_path: Path) -> None:
     workspace = Workspace(str(root), [no_secrets])
     chosen = SearchSettings(engine="rg", rg=fake_rg(tmp_path, LISTS_FOR_EVER))
-    started = time.monotonic()
     with pytest.raises(Exception, match="Invalid regex"):
         await grep(workspace, Query(pattern=r"\p{nonsense}"), chosen)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(grep(workspace, Query(pattern="hunter"), chosen), 1)
-    assert time.monotonic() - started < 10
     assert len(asyncio.all_tasks()) == 1
 
 

@@ -299,7 +299,7 @@ class TestSpecialFiles:
         refusal(lambda: Workspace(str(root)).read_bytes("pipe"))
         assert not woken.wait(0.1)
         os.close(os.open(root / "pipe", os.O_RDONLY | os.O_NONBLOCK))
-        writer.join(2)
+        writer.join(60)
 
 
 def protect(*names: str) -> Callable[[TouchKind, str], Deny | None]:
@@ -423,7 +423,7 @@ def swapping() -> Iterator[Callable[[Callable[[], None]], None]]:
     yield start
     stop.set()
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
 
 
 class TestRaces:
@@ -442,7 +442,7 @@ class TestRaces:
         swapping(swap)
         workspace = Workspace(str(root))
         answers: set[object] = set()
-        both, deadline = {b"inside\n", "escapes"}, time.monotonic() + 20
+        both, deadline = {b"inside\n", "escapes"}, time.monotonic() + 60
         for number in count():
             if number > 500 and (both <= answers or time.monotonic() > deadline):
                 break

@@ -398,7 +398,7 @@ class TestRaces:
                         reasons.add(error.reason)
         finally:
             stop.set()
-            thread.join(5)
+            thread.join(60)
         assert os.listdir(root.parent / "outside") == ["f.txt"]
         assert (root.parent / "outside" / "f.txt").read_bytes() == b"KEEP\n"
         assert "escapes" in reasons  # the race was on

@@ -15,7 +15,7 @@ ME = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
 
 
 def git(folder: Path, *words: str) -> None:
-    subprocess.run(["git", *ME, *words], cwd=folder, check=True, capture_output=True, timeout=20)
+    subprocess.run(["git", *ME, *words], cwd=folder, check=True, capture_output=True, timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=20)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True, timeout=60)
     (root.parent / "outside.txt").write_text("o\n")
     (root / "out.txt").symlink_to(root.parent / "outside.txt")
     (root / "secret.txt").symlink_to(root / "keys" / ".env")
@@ -514,7 +514,7 @@ def test_what_a_row_says_of_long_options_is_what_the_program_says(name: str) -> 
     if shutil.which(name) is None:
         pytest.skip(f"{name} is not installed here")
     said = subprocess.run(
-        [name, "--help"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20, check=False
+        [name, "--help"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
     )
     help_text = said.stdout + said.stderr
     for option, kind in row.kinds.items():
@@ -567,7 +567,7 @@ def test_what_is_said_to_read_changes_nothing_when_it_really_runs(
     given_words = [Word(text, 0, 0) for text in (program, *words)]
     if reads_by(given_words, root=str(root)) is None:
         return
-    subprocess.run([program, *words], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
+    subprocess.run([program, *words], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     there = {str(path.relative_to(root)): path.read_text() for path in root.rglob("*") if path.is_file()}
     assert there == {"README.md": "b\na\n", "src/a.py": "x\n"}
 

@@ -79,6 +79,7 @@ async def test_signals_are_heard_and_given_back(number: signal.Signals) -> None:
     pressed = Pressed()
     with pressed.interrupts.listening():
         os.kill(os.getpid(), number)
-        await asyncio.sleep(0.05)
+        while not pressed.done:
+            await asyncio.sleep(0.01)
     assert pressed.done == ["turn"]
     assert signal.getsignal(number) == before

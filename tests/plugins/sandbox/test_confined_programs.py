@@ -37,9 +37,12 @@ def test_exit_codes_and_signals_come_through(place: Place, command: str, ending:
 
 
 def test_the_workspace_and_a_tmp_of_its_own_are_writable(place: Place) -> None:
-    done = place.inside('echo new > b.txt && mkdir -p deep && echo x > "$TMPDIR/y" && cat /tmp/y && ls /tmp')
+    there = Path("/tmp", f"y{os.getpid()}")
+    done = place.inside(
+        f'echo new > b.txt && mkdir -p deep && echo x > "$TMPDIR/{there.name}" && cat {there} && ls /tmp'
+    )
 
-    assert done.exit_code == 0 and (place.root / "b.txt").read_text() == "new\n" and not Path("/tmp/y").exists()
+    assert done.exit_code == 0 and (place.root / "b.txt").read_text() == "new\n" and not there.exists()
 
 
 def test_the_tmp_lasts_from_one_program_to_the_next(place: Place) -> None:

@@ -119,7 +119,7 @@ def _killed(place: Place) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", RUN, str(place.base)], env={**place.env, "PYTHONPATH": paths}, start_new_session=True
     )
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not (place.root / "began").exists() and child.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
     (place.root / "began").unlink()

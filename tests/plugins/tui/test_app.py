@@ -13,6 +13,7 @@ from pegboard_tui.composer.area import Area
 from scripted import ScriptedHost
 from textual import events
 from textual.screen import Screen
+from widgets import until
 
 
 async def test_a_prompt_that_is_typed_is_sent_to_the_agent(tmp_path: Path) -> None:
@@ -49,7 +50,7 @@ async def test_keys_that_come_all_at_once_are_taken_in_their_order(tmp_path: Pat
         for key in keys:
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         app.post_message(events.Paste("one more "))
-        await pilot.pause(0.5)
+        await until(pilot, lambda: app.view.composer.text.endswith("t"))
         assert conversation.port.sent == [port.Prompt(text="hell!")]
         assert app.view.composer.text == "nexone more t"
 
@@ -70,5 +71,5 @@ async def test_keys_keep_their_order_when_nothing_moved_for_a_while(tmp_path: Pa
         app.post_message(events.Key("backspace", None))
         for key in "xyz":
             app.post_message(events.Key(key, key))
-        await asyncio.sleep(1.5)
+        await until(pilot, lambda: app.view.composer.text.endswith("z"))
         assert app.view.composer.text == "axyz"

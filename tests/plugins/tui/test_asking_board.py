@@ -68,7 +68,7 @@ class Window(App[None]):
 
     async def ended(self, pilot: Pilot[None]) -> None:
         """Wait until the turn is over."""
-        await asyncio.wait_for(self.talk._agent.wait(), 20)
+        await asyncio.wait_for(self.talk._agent.wait(), 60)
         await pilot.pause()
 
     @property

@@ -48,7 +48,7 @@ def begin(tmp_path: Path, environ: dict[str, str]) -> Callable[..., pexpect.spaw
     return spawn
 
 
-def until(so: Callable[[], object], seconds: float = 30) -> None:
+def until(so: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not so():
         assert time.monotonic() < deadline, "it did not come to that"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from pathlib import Path
@@ -15,6 +14,7 @@ from pegboard_tui.app import PegboardApp
 from pegboard_tui.interrupts import LATE, SOON, Presses, hearing
 from pegboard_tui.sure import Sure
 from scripted import ScriptedHost, call_asked, call_finished, call_started
+from widgets import until
 
 ONE = frozenset({"c1"})
 NONE: frozenset[str] = frozenset()
@@ -151,8 +151,8 @@ async def test_a_signal_ends_the_turn_first_and_storms_of_them_end_the_app_witho
             await pilot.pause()
             assert app.is_running and one.port.sent == [port.Interrupt()]
             os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.sleep(0.1)
-            assert app.is_running and one.port.sent[-1] == port.Interrupt(signal="SIGTERM")
+            await until(pilot, lambda: one.port.sent[-1] == port.Interrupt(signal="SIGTERM"))
+            assert app.is_running
             one.port.emit(TurnEnded(turn=1, status="interrupted", text="", usage={}))
             await pilot.pause()
     assert app.return_value == 130

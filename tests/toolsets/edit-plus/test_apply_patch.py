@@ -610,7 +610,7 @@ class TestAllOrNothing:
 
         def wait() -> None:
             here.set()
-            assert go_on.wait(10)
+            assert go_on.wait(60)
 
         looks = Countdown(Writer._last_look, step, wait)
         monkeypatch.setattr(Writer, "_last_look", lambda *given: looks(*given))

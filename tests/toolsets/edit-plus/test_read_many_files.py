@@ -70,7 +70,7 @@ def test_reads_overlap_and_blocks_come_in_the_order_of_the_call(
 
     def waiting(workspace: Any, path: str, **rest: Any) -> Any:
         if path == "a.txt":  # the first is done last: it waits until the second has been read
-            assert b_is_read.wait(10), "one is read after the other"
+            assert b_is_read.wait(60), "one is read after the other"
         shown = real(workspace, path, **rest)
         if path == "b.txt":
             b_is_read.set()

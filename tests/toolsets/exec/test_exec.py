@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from pegboard.port import Cancel
 from pegboard.testing.bench import TestBoard
 from pegboard.tooling import Tool
 from pegboard_tools_exec.program import run_program
+from running import alive, given_time, pid_in
 
 Make = Callable[..., TestBoard]
 SETS = {"exec": pegboard_tools_exec}
@@ -184,24 +184,29 @@ LONG = "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 4"
 def test_a_command_that_takes_longer_goes_on_in_the_background(
     pegboard_board: Make, tmp_path: Path, tool: str, arguments: dict[str, Any]
 ) -> None:
-    board = both(pegboard_board, background_after=0.2)
 
-    record = board.call(tool, **arguments)
+    def attempt(limit: float) -> None:
+        (tmp_path / "go").unlink(missing_ok=True)
+        board = both(pegboard_board, background_after=limit)
 
-    assert record.outcome == "ok"
-    assert record.text == (
-        "one\n(still running after 0.2 s: it goes on in the background as job j1. What it prints from here on: "
-        "bg action=output id=j1; its end: action=wait; to end it: action=cancel)"
-    )
-    assert record.data == {"exit_code": None, "signal": None, "stdout": "one\n", "stderr": "", "job": "j1"}
-    (tmp_path / "go").touch()
-    ended = board.call("bg", action="wait", id="j1")
-    assert ended.text.startswith("two\n(j1 ended after ") and ended.data["exit_code"] == 4
+        record = board.call(tool, **arguments)
+
+        assert record.outcome == "ok"
+        assert record.text == (
+            f"one\n(still running after {limit:g} s: it goes on in the background as job j1. What it prints from here on: "
+            "bg action=output id=j1; its end: action=wait; to end it: action=cancel)"
+        )
+        assert record.data == {"exit_code": None, "signal": None, "stdout": "one\n", "stderr": "", "job": "j1"}
+        (tmp_path / "go").touch()
+        ended = board.call("bg", action="wait", id="j1")
+        assert ended.text.startswith("two\n(j1 ended after ") and ended.data["exit_code"] == 4
+
+    given_time(attempt)
 
 
 @linux
 def test_what_ends_in_time_or_has_a_shorter_limit_does_not(pegboard_board: Make) -> None:
-    board = both(pegboard_board, background_after=0.3)
+    board = both(pegboard_board, background_after=30)
 
     assert board.call("bash", command="echo quick").text == "quick\n"
     assert board.call("bash", command="sleep 60", timeout=200).why == "timeout"
@@ -218,11 +223,14 @@ def test_a_command_that_finds_no_room_goes_on_to_its_limit(pegboard_board: Make)
 
 @linux
 def test_the_time_spent_before_there_was_no_room_counts(pegboard_board: Make) -> None:
-    board = both(pegboard_board, background_after=1, max_jobs=1)
-    board.call("bg", action="start", command="sleep 60")
+    def attempt(limit: float) -> None:
+        board = both(pegboard_board, background_after=limit, max_jobs=1)
+        board.call("bg", action="start", command="sleep 60")
 
-    record = board.call("bash", command="sleep 1.6; echo end", timeout=1100)
-    assert record.why == "timeout" and "1.1 s" in record.text
+        record = board.call("bash", command=f"sleep {2 * limit}; echo end", timeout=int(1000 * limit) + 100)
+        assert record.why == "timeout" and f"{limit + 0.1:g} s" in record.text
+
+    given_time(attempt, (0.5, 4, 16))
 
 
 @pytest.mark.parametrize("sets", [{"core": pegboard_tools_core}, {"core": pegboard_tools_core, **SETS}])
@@ -239,9 +247,9 @@ def test_a_person_stops_a_command_before_it_goes_there(pegboard_board: Make, tmp
 
     async def interrupted() -> Record:
         call = asyncio.ensure_future(
-            board.agent.call("bash", {"command": "(sleep 1; touch late) & touch begun; sleep 60"}, "program")
+            board.agent.call("bash", {"command": "sleep 60 & echo $! > begun; sleep 60"}, "program")
         )
-        while not (tmp_path / "begun").exists():
+        while not ((tmp_path / "begun").exists() and (tmp_path / "begun").read_text()):
             await asyncio.sleep(0.01)
         await board.agent.send(Cancel())
         return await call
@@ -249,23 +257,27 @@ def test_a_person_stops_a_command_before_it_goes_there(pegboard_board: Make, tmp
     record = board.run(interrupted())
 
     assert (record.outcome, record.why) == ("interrupted", "person")
-    time.sleep(1.1)
-    assert not (tmp_path / "late").exists()
+    assert not alive(pid_in(tmp_path / "begun"))
     assert board.call("bg").text == "(no jobs)"
 
 
 @linux
 def test_the_model_is_told_at_its_next_turn_what_became_of_it(pegboard_board: Make) -> None:
-    steps = [("bash", {"command": "sleep 0.4; exit 7"}), "it runs", "I see", "nothing new"]
+    steps = [("bash", {"command": "sleep 0.4; exit 7"}), "it runs", *["I see"] * 1000]
     board = pegboard_board(
         modules={"core": pegboard_tools_core, **SETS}, settings={"exec.background_after": 0.1}, steps=steps
     )
+
+    def said() -> list[str]:
+        return [event.text for event in board.events if isinstance(event, Prompt) and event.by != "person"]
+
     board.prompt("begin")
-    board.run(asyncio.sleep(1))
-    board.prompt("and?")
+    while not said():
+        board.run(asyncio.sleep(0.1))
+        assert board.prompt("and?").status == "done"
     board.prompt("and now?")
 
-    told = [event.text for event in board.events if isinstance(event, Prompt) and event.by != "person"]
+    told = said()
     assert len(told) == 1
     assert told[0].startswith("Of what ran in the background:\njob j1 (sleep 0.4; exit 7): ended after ")
     assert "exit code 7" in told[0]

@@ -74,7 +74,6 @@ def test_a_stopped_call_leaves_no_process_no_lock_and_no_folder(
     record = board.run(stopped())
 
     assert (record.outcome, record.why) == ("interrupted", "person")
-    time.sleep(0.1)
     assert not running(f"sleep {LASTING}")
     assert list((tmp_path / "tmp").iterdir()) == []
     assert not list((repo / ".git").glob("*.lock"))

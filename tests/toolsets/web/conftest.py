@@ -99,12 +99,12 @@ class WebServer:
 
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
-        self._started.wait(10)
+        self._started.wait(60)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
 
 @pytest.fixture(scope="module")

@@ -355,5 +355,5 @@ def test_a_call_that_is_stopped_closes_its_connection(server: Any, boards: dict[
         while not closed.is_set():
             await asyncio.sleep(0.01)
 
-    board.run(asyncio.wait_for(stopped(), 10))
+    board.run(asyncio.wait_for(stopped(), 60))
     assert closed.is_set()
