@@ -43,6 +43,7 @@ PROMPTED = re.compile(r"^> (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"^(?=\$ (?!Run ))", re.MULTILINE)
 """Where a command begins. `$ Run ...` is what pegboard prints when a tool runs one."""
 SAME = [
+    (re.compile(r"^looking at new plugins: .*\n", re.MULTILINE), ""),  # said where it takes longer than a moment
     (re.compile(r"\b\d{8}-[0-9a-f]{4,8}\b"), "20261129-1a2b3c"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?"), "2026-11-29 12:00"),
     (re.compile(r"\b\d+(\.\d+)? ms\b"), "1.0 ms"),

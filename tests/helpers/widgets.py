@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,14 @@ def screen(app: App[object]) -> list[str]:
 
 
 async def until(pilot: Pilot[object], what: Callable[[], object], seconds: float = 60) -> None:
-    """Wait for something that another process brings about."""
+    """Wait for something to hold; of what is looked for on a screen that is not there yet it does not."""
+
+    def holds() -> bool:
+        try:
+            return bool(what())
+        except NoMatches:
+            return False
+
     async with asyncio.timeout(seconds):
-        while not what():
+        while not holds():
             await pilot.pause(0.02)

@@ -42,7 +42,10 @@ async def test_the_pane_shows_sets_with_their_cost_the_context_jobs_and_panels(t
         conversation.port.emit(Usage(turn=1, input=20_000, output=1_500, cost=0.25, context=12_000))
         conversation.port.emit(PanelChanged(id="todo.list", title="To do", blocks=[Markdown(text="mend the *lexer*")]))
         conversation.port.emit(TurnEnded(turn=1, status="done", text="", usage={}))
-        await until(pilot, lambda: all(it in shown(app) for it in ("~2k  2%", "12k of 100k", "running for 3 s", "mend the lexer")))
+        await until(
+            pilot,
+            lambda: all(it in shown(app) for it in ("~2k  2%", "12k of 100k", "running for 3 s", "mend the lexer")),
+        )
         pane = shown(app)
         assert "~2k  2%" in pane and pane.index("large 2") < pane.index("small 1")
         assert "12k of 100k" in pane and "12%" in pane and "$0.25" in pane and "20k" in pane
