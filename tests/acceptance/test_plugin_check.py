@@ -115,3 +115,12 @@ def test_where_there_is_nothing_to_check_it_is_said_and_nothing_else(cli: Any, t
     done = cli("plugin", "check", *target, "--json")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("pegboard: ") and "hecked" in done.err
+
+
+def test_nothing_is_left_of_a_check(cli: Any, words: Path) -> None:
+    temporary = cli.root / "temporary"
+    temporary.mkdir()
+    (words / "src" / "pegboard_words" / "__init__.py").write_text("import os\nos._exit(3)\n", "utf-8")
+    done = cli("plugin", "check", "words", TMPDIR=str(temporary))
+    assert done.code == 1 and "load.import  words: it ended the process (exit 3)" in done.out
+    assert list(temporary.iterdir()) == []

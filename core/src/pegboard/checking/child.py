@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from tempfile import TemporaryDirectory
 
@@ -199,11 +198,13 @@ def _started(jobs: Sequence[Job], memory: int) -> Iterator[tuple[subprocess.Pope
 
 
 def _environment(given: Mapping[str, str], folder: str) -> dict[str, str]:
-    """A person's variables without their settings of Pegboard, and with a home that is nobody's."""
+    """A person's variables without their settings of Pegboard, with a home that is nobody's, and with temporary files where
+    they are removed, however the child ends."""
     kept = {name: value for name, value in given.items() if not name.startswith(("PEGBOARD_", "XDG_"))}
-    home = Path(folder) / "home"
-    home.mkdir()
-    return {**kept, "HOME": str(home), "USERPROFILE": str(home)}
+    home, temporary = os.path.join(folder, "home"), os.path.join(folder, "tmp")
+    os.mkdir(home)
+    os.mkdir(temporary)
+    return {**kept, "HOME": home, "USERPROFILE": home, "TMPDIR": temporary, "TEMP": temporary, "TMP": temporary}
 
 
 class _lines:  # noqa: N801 - reads as a function where it is used
