@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+AGREED = "? [y/N] "
+"""How a question ends that `pegboard plugin install` and its like ask."""
 LIMIT = 120
 """Seconds that a program may run without asking or ending."""
 
@@ -33,8 +35,8 @@ def run(
     show: Callable[[str], object],
     prompts: Iterator[str] | None = None,
 ) -> int:
-    """Run `command`, typing the next of `answers` to each question for permission, and the next of `prompts` to each prompt
-    of a line session, Ctrl-D when there are no more; returns its exit code.
+    """Run `command`, typing the next of `answers` to each question for permission or consent, and the next of `prompts` to
+    each prompt of a line session, Ctrl-D when there are no more; returns its exit code.
 
     What a person would see goes to `show`. A terminal without colours, 100 columns wide."""
     import pexpect  # type: ignore[import-untyped]
@@ -53,7 +55,8 @@ def run(
     )
     child.logfile_read = Plain(show)
     try:
-        waits = [re.escape(ENDING.rstrip()), rf"(?:\A|\n){re.escape(PROMPT.format(''))}\Z", pexpect.EOF]
+        questions = "|".join(re.escape(ending.rstrip()) for ending in (ENDING, AGREED))
+        waits = [questions, rf"(?:\A|\n){re.escape(PROMPT.format(''))}\Z", pexpect.EOF]
         while (asked := child.expect(waits)) != len(waits) - 1:
             typed = next((prompts or iter(())) if asked else answers, None)
             if typed is None:

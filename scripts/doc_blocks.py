@@ -11,7 +11,8 @@
               `> ` begins what is typed into a line session.
 
 Blocks of one page share a folder, a copy of examples/word-count, and run in order. A page of an example finds that example
-installed. Any other language, or none, is an error.
+installed. Any other language, or none, is an error. A page that says that a test follows it begins in an empty folder, and
+is left to that test, which names it and brings an environment that may be changed.
 `--record` writes what was printed into the pages. Exit 1 when something is wrong; each is printed as page:line.
 """
 
@@ -38,8 +39,9 @@ PROGRAMS = os.pathsep.join(filter(None, [os.environ.get("DOC_BLOCKS_PATH"), str(
 """Where commands are looked for first; DOC_BLOCKS_PATH: a folder that comes before."""
 SKIPPED = {".venv", ".tools", ".git", "build", "dist", "site", "shared", "templates"}
 WORKSPACE = ROOT / "examples" / "word-count"
-ANSWER = re.compile(r"^Allow\?.*\) (.+)$", re.MULTILINE)
+ANSWER = re.compile(r"^(?:Allow\?.*\)|.*\? \[y/N\]) (.+)$", re.MULTILINE)
 PROMPTED = re.compile(r"^> (.+)$", re.MULTILINE)
+FOLLOWED = re.compile(r"^<!-- followed word for word by (\S+) -->$", re.MULTILINE)
 COMMAND = re.compile(r"^(?=\$ (?!Run ))", re.MULTILINE)
 """Where a command begins. `$ Run ...` is what pegboard prints when a tool runs one."""
 SAME = [
@@ -78,7 +80,10 @@ class Place:
     def __post_init__(self) -> None:
         self.root, self.site = self.top / "word-count", self.top / "site"
         self.site.mkdir()
-        shutil.copytree(WORKSPACE, self.root, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        if FOLLOWED.search(self.page.read_text("utf-8")):
+            self.root.mkdir()
+        else:
+            shutil.copytree(WORKSPACE, self.root, ignore=shutil.ignore_patterns("__pycache__", ".*"))
         if self.page.is_relative_to(ROOT / "examples"):
             install(tomllib.loads((self.page.parent / "pyproject.toml").read_text("utf-8"))["project"], self)
         subprocess.run(["git", "init", "--quiet"], cwd=self.root, env=self.environ(), check=True)
@@ -291,7 +296,8 @@ def main(arguments: list[str]) -> int:
     """Run the pages named, or all."""
     recording = "--record" in arguments
     named = [Path(name).resolve() for name in arguments if name != "--record"]
-    pages = named or [p for p in sorted(ROOT.rglob("*.md")) if SKIPPED.isdisjoint(p.relative_to(ROOT).parts)]
+    every = (page for page in sorted(ROOT.rglob("*.md")) if SKIPPED.isdisjoint(page.relative_to(ROOT).parts))
+    pages = named or [page for page in every if not FOLLOWED.search(page.read_text("utf-8"))]
     wrong = [problem for page in pages for problem in problems(page, recording=recording)]
     count = sum(1 for page in pages for _ in blocks(page))
     print("\n".join([*wrong, f"{count} blocks on {len(pages)} pages, {len(wrong)} wrong"]))

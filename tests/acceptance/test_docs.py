@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
+import doc_blocks
 import pytest
 from warm import Warm
 
@@ -25,6 +26,8 @@ PAGES = [
     for page in sorted(ROOT.rglob("*.md"))
     if SKIPPED.isdisjoint(page.relative_to(ROOT).parts) and re.search(r"^\s*(```|~~~)", page.read_text("utf-8"), re.M)
 ]
+FOLLOWED = {page: found[1] for page in PAGES if (found := doc_blocks.FOLLOWED.search(page.read_text("utf-8")))}
+"""Pages that a test of their own follows."""
 
 
 def run(script: Path, *arguments: str | Path, path: Path | str = "") -> tuple[int, str]:
@@ -48,10 +51,17 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     warm.close()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page not in FOLLOWED], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_every_code_block_does_what_the_page_says(page: Path, programs: Path) -> None:
     code, said = run(SCRIPT, page, path=programs)
     assert code == 0, said
+
+
+@pytest.mark.parametrize("page", FOLLOWED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_that_a_test_follows_is_named_in_it(page: Path) -> None:
+    assert page.relative_to(ROOT).as_posix() in (ROOT / FOLLOWED[page]).read_text("utf-8")
 
 
 def blocks(language: str) -> list[str]:
