@@ -241,8 +241,7 @@ async def test_faults_of_widgets_renderers_and_the_log_are_told_and_end_nothing(
         view, show = app.view, app.view.live.show
         view.live.show = broken  # type: ignore[method-assign]
         one.port.emit(started(), call_asked("c1", "Run x"), call_finished("c1", "plain", data={"n": 1}))
-        await pilot.pause()
-        assert "ValueError: cannot [draw]" in "".join(note.message for note in app._notifications)
+        await until(pilot, lambda: any("ValueError: cannot [draw]" in note.message for note in app._notifications))
         await until(pilot, lambda: "drawn at last" in seen(app))
         view.live.show = show  # type: ignore[method-assign]
 
