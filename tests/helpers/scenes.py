@@ -22,9 +22,10 @@ from pegboard.events import (
     TurnStarted,
     Usage,
 )
-from pegboard.port import Cost
+from pegboard.port import Conversation, Cost
 from pegboard_tui.app import PegboardApp
 from pegboard_tui.hints import Hints
+from pegboard_tui.session import SessionView
 from scripted import ScriptedConversation, ScriptedHost, call_asked, call_finished, call_started
 
 DIFF = Diff(
@@ -223,17 +224,27 @@ class Shot:
     size: tuple[int, int] = (110, 34)
 
 
+class Played(PegboardApp):
+    """An app in which something happens at once: whether the welcome comes before it is left to nobody's pace."""
+
+    def _view(self, conversation: Conversation) -> SessionView:
+        made = super()._view(conversation)
+        made._welcome = lambda: None  # type: ignore[method-assign]
+        return made
+
+
 async def pictures(scene: str, shots: Sequence[Shot], folder: Path, wanted: Sequence[str] = ()) -> list[str]:
     """A scene as SVG, a picture a shot. Nothing in it depends on the clock or the machine.
 
     wanted: what is expected of each; where it is something else, it is looked at again for a while: a busy machine may not
     have drawn all of it."""
     made, talk = host(folder, UISettings(theme=shots[0].theme))
-    app = PegboardApp(made, talk)
+    app = (Played if SCENES[scene]() else PegboardApp)(made, talk)
     found = []
     async with app.run_test(size=shots[0].size) as pilot:
         app.view.fold.clock = lambda: 0.0
         app.query_one(Hints)._clock = lambda: 0.0
+        app.view.asking.quiet.pause = 0.0
         talk.port.turn = 1
         for event in [*SCENES[scene](), *([PANEL] if scene == "work" else [])]:
             talk.port.emit(event)
