@@ -75,5 +75,5 @@ print(*sys.modules)
 
 
 def test_the_testing_plugin_imports_nothing_until_it_is_used() -> None:
-    loaded = set(python("import sys, pegboard.testing; print(*sys.modules)").split())
+    loaded = set(python("import sys, pegboard.testing.fixtures; print(*sys.modules)").split())
     assert not loaded & {"msgspec", "pegboard.board", "pegboard.testing.bench"}

@@ -360,7 +360,7 @@ def import_all(*packages: str) -> None:
 
     for name in ("pegboard", *(f"pegboard_{name}" for name in OURS), *packages):
         for module in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}."):
-            if not module.name.endswith("__main__") and not module.name.startswith("pegboard.testing"):
+            if not module.name.endswith("__main__") and module.name != "pegboard.testing.fixtures":
                 importlib.import_module(module.name)
     groups = [group for group in importlib.metadata.entry_points().groups if group.startswith("pegboard.")]
     for entry in [entry for group in groups for entry in importlib.metadata.entry_points(group=group)]:

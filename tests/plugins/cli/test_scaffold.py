@@ -209,7 +209,7 @@ def test_the_type_checker_finds_nothing(written: Written) -> None:
 def test_its_tests_run_from_anywhere_before_it_is_installed(written: Written, tmp_path: Path) -> None:
     """As the second of the three commands says. What is installed here beside the fixture's plugin costs seconds."""
     environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "pegboard.testing", written("-here")["guard"]]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "pegboard.testing.fixtures", written("-here")["guard"]]
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
     assert done.returncode == 0 and "11 passed" in done.stdout, done.stdout + done.stderr
 
