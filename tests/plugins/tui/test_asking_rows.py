@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pegboard.blocks import Custom, Diff, Markdown
 from pegboard.events import ApprovalAsked, QuestionAsked
@@ -127,6 +127,7 @@ def test_keys_get_shorter_before_they_go(width: int, most: int) -> None:
 
 
 @given(st.integers(1, 60), st.integers(1, 4), st.integers(0, 9), st.integers(0, 3), st.integers(0, 500))
+@example(rows=12, keys=1, waiting=5, field=3, body=0)
 def test_the_rows_that_there_are_are_never_exceeded(rows: int, keys: int, waiting: int, field: int, body: int) -> None:
     share = frame.shares(rows, keys=keys, waiting=waiting, field=field, body=body)
     assert share.body >= 1 and share.list >= 0

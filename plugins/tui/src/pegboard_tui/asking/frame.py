@@ -43,7 +43,7 @@ def shares(rows: int, *, keys: int, waiting: int, field: int, body: int) -> Shar
     listed = 0
     if waiting and rows >= SMALL:
         listed = min(waiting, max(left - body, left // 3, 1), max(left - 1, 0))
-    line = bool(listed) and rows >= ROOMY
+    line = bool(listed) and rows >= ROOMY and left - listed > 1
     return Shares(listed, line, max(min(left - listed - line, body), 1), rule)
 
 
