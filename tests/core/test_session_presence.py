@@ -91,7 +91,7 @@ def test_a_second_session_of_one_process_names_each_other_agent_once(tmp_path: P
         told = list(mine.board.notes)
         second = mine.board.agent(mine.board.session("second"), provider=mine.model)
         assert len(told) == 1 and mine.board.notes == told
-        second.close()
+        mine.run(second.close())
         mine.close()
     finally:
         other.end()
