@@ -9,10 +9,9 @@ import compileall
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from selectors import EVENT_READ, DefaultSelector
 from tempfile import TemporaryDirectory
@@ -23,7 +22,7 @@ from pegboard.checking.inside import Job, Line
 from pegboard.checking.report import Begun, Finding, Key, Report, report
 from pegboard.checking.target import Target
 from pegboard.errors import PegboardError
-from pegboard.kit.tree import Tree
+from pegboard.kit.reporting import reporting
 
 STEP = 30.0
 """Seconds that one check may take."""
@@ -33,10 +32,7 @@ AGAIN = 2
 """How often the time of loading is measured again, alone, before it counts as too long: a machine may be busy."""
 _MOST_ATTEMPTS = 12
 _TAIL = 4000
-_PROGRAM = (
-    "import sys, ast; sys.path[:] = ast.literal_eval(sys.argv[1]); "
-    "from pegboard.checking.inside import main; main(int(sys.argv[2]), int(sys.argv[3]))"
-)
+_MAIN = "pegboard.checking.inside:main"
 
 
 class CannotCheck(PegboardError):
@@ -161,40 +157,15 @@ def _attempt(states: Sequence[_State], step: float, memory: int) -> tuple[str, _
 
 @contextmanager
 def _started(jobs: Sequence[Job], memory: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The child, in a folder and a home of its own; all that it started is killed in the end."""
-    tree = Tree()
-    descriptor, write = os.pipe()
-    command = [sys.executable, "-P", "-c", _PROGRAM, repr([*sys.path]), str(write), str(memory)]
-    with TemporaryDirectory(prefix="pegboard-check-", ignore_cleanup_errors=True) as folder:
+    """The child, in a folder and a home of its own."""
+    with TemporaryDirectory(prefix="pegboard-check-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
+        environ = _environment(os.environ, folder)
+        child = reporting(_MAIN, str(memory), sent=msgspec.json.encode(jobs), cwd=folder, environ=environ)
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=tree.marked(_environment(os.environ, folder)),
-                pass_fds=(write,),
-                start_new_session=True,
-            )
+            started = stack.enter_context(child)
         except OSError as error:
-            os.close(descriptor)
             raise CannotCheck(f"no child process can be started ({error}). Nothing was checked.") from None
-        finally:
-            os.close(write)
-        tree.pid = process.pid
-        assert process.stdin is not None and process.stderr is not None
-        try:
-            with suppress(OSError):  # it ended before it read all
-                process.stdin.write(msgspec.json.encode(jobs))
-            with suppress(OSError):
-                process.stdin.close()
-            yield process, descriptor
-        finally:
-            tree.kill()
-            process.wait()
-            process.stderr.close()
-            os.close(descriptor)
+        yield started
 
 
 def _environment(given: Mapping[str, str], folder: str) -> dict[str, str]:

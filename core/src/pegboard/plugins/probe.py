@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 import msgspec
 
 from pegboard.entries import Entry
-from pegboard.kit.tree import Tree
+from pegboard.kit.reporting import reporting
 from pegboard.plugins.child import Seen, Wanted
 
 LIMIT = 5.0
@@ -27,10 +26,7 @@ START = 30.0
 """Seconds that the child may take to begin."""
 _GLANCE = 0.2
 _TAIL = 4000
-_PROGRAM = (
-    "import sys, ast; sys.path[:] = ast.literal_eval(sys.argv[1]); "
-    "from pegboard.plugins.child import main; main(int(sys.argv[2]))"
-)
+_MAIN = "pegboard.plugins.child:main"
 
 _SILENT = Seen(index=0, what="crash", error="it kept the process that looked at it from telling of it")
 
@@ -74,7 +70,11 @@ def _wanted(entry: Entry, table: Mapping[str, Any], where: str | None) -> Wanted
 
 def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
     """What one child says of these, by index. The last is the one that hung or ended it, if one did."""
-    with _started(wanted) as (process, report):
+    with ExitStack() as stack:
+        try:
+            process, report = stack.enter_context(reporting(_MAIN, sent=msgspec.json.encode(wanted)))
+        except OSError as failed:
+            raise CannotLook(f"no child process can be started ({failed})") from None
         reader = _Reader(report, process)
         seen: dict[int, Seen] = {}
         under_way: int | None = None
@@ -99,41 +99,6 @@ def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
         elif not seen:
             raise CannotLook(f"the child process that looks at plugins ended at once ({_how(process, reader.tail)})")
         return seen
-
-
-@contextmanager
-def _started(wanted: Sequence[Wanted]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    tree = Tree()
-    report, write = os.pipe()
-    command = [sys.executable, "-P", "-c", _PROGRAM, repr([*sys.path]), str(write)]
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=tree.marked(os.environ),
-            pass_fds=(write,),
-            start_new_session=True,
-        )
-    except OSError as error:
-        os.close(report)
-        os.close(write)
-        raise CannotLook(f"no child process can be started ({error})") from None
-    tree.pid = process.pid
-    os.close(write)
-    assert process.stdin is not None and process.stderr is not None
-    try:
-        with suppress(OSError):  # it ended before it read all
-            process.stdin.write(msgspec.json.encode(wanted))
-        with suppress(OSError):
-            process.stdin.close()
-        yield process, report
-    finally:
-        tree.kill()
-        process.wait()
-        process.stderr.close()
-        os.close(report)
 
 
 class _Reader:
