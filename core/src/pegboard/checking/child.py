@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import compileall
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from pegboard.checking.inside import Job, Line
 from pegboard.checking.report import Begun, Finding, Key, Report, report
 from pegboard.checking.target import Target
 from pegboard.errors import PegboardError
-from pegboard.kit.reporting import reporting
+from pegboard.kit.reporting import how_it_ended, reporting
 
 STEP = 30.0
 """Seconds that one check may take."""
@@ -152,7 +151,7 @@ def _attempt(states: Sequence[_State], step: float, memory: int) -> tuple[str, _
             return "", None
         if process.poll() is None and lines.late:
             return f"it did not come back within {step:g} s, and was ended", at
-        return f"it ended the process ({_how(process, lines.tail)})", at
+        return f"it ended the process ({how_it_ended(process, lines.tail)})", at
 
 
 @contextmanager
@@ -215,18 +214,3 @@ class _lines:  # noqa: N801 - reads as a function where it is used
                     with suppress(msgspec.MsgspecError):  # a plugin wrote to a descriptor that is not its own
                         yield msgspec.json.decode(line, type=Line)
                         deadline = time.monotonic() + self._step
-
-
-def _how(process: subprocess.Popen[bytes], tail: bytes) -> str:
-    """How a child ended, with the last line that it printed."""
-    try:
-        code = process.wait(1)
-    except subprocess.TimeoutExpired:
-        return "it closed what belongs to Pegboard"
-    printed = [" ".join(line.split())[:200] for line in tail.decode("utf-8", "replace").splitlines() if line.strip()]
-    last = f": {printed[-1]}" if printed else ""
-    if code >= 0:
-        return f"exit {code}{last}"
-    with suppress(ValueError):
-        return f"{signal.Signals(-code).name}{last}"
-    return f"signal {-code}"

@@ -4,6 +4,7 @@ of its own."""
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -60,3 +61,18 @@ def reporting(
         process.wait()
         process.stderr.close()
         os.close(report)
+
+
+def how_it_ended(process: subprocess.Popen[bytes], tail: bytes) -> str:
+    """How such a process ended, with the last line of what it printed."""
+    try:
+        code = process.wait(1)
+    except subprocess.TimeoutExpired:
+        return "it closed what belongs to Pegboard"
+    lines = tail.decode("utf-8", "replace").split("\n")
+    last = next((f": {' '.join(line.split())[:200]}" for line in reversed(lines) if line.strip()), "")
+    if code >= 0:
+        return f"exit {code}{last}"
+    with suppress(ValueError):
+        return f"{signal.Signals(-code).name}{last}"
+    return f"signal {-code}"

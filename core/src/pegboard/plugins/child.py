@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -28,8 +29,36 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     value: str
     distribution: str
     version: str
+    info: str
     table: dict[str, Any] = {}
     where: str | None = None
+
+    @classmethod
+    def of(cls, entry: Entry, table: Mapping[str, Any], where: str | None = None) -> Wanted:
+        """What a child process is told of an entry that it is to look at. `where`: the file and line of its table."""
+        return cls(
+            name=entry.name,
+            group=entry.group,
+            value=entry.value,
+            distribution=entry.distribution,
+            version=entry.version,
+            info=entry.info,
+            table=dict(table),
+            where=where,
+        )
+
+    @property
+    def entry(self) -> Entry:
+        """The entry, as a stranger's."""
+        return Entry(
+            name=self.name,
+            group=self.group,
+            value=self.value,
+            distribution=self.distribution,
+            version=self.version,
+            own=False,
+            info=self.info,
+        )
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,17 +102,9 @@ def main(report: int) -> None:
 
 def _look(index: int, wanted: Wanted, containment: Containment, forks: list[int]) -> Seen:
     remarks: list[str] = []
-    entry = Entry(
-        name=wanted.name,
-        group=wanted.group,
-        value=wanted.value,
-        distribution=wanted.distribution,
-        version=wanted.version,
-        own=False,
-    )
     with containment.watched(remarks):
         try:
-            plugin = load_one(entry, wanted.table, wanted.where)
+            plugin = load_one(wanted.entry, wanted.table, wanted.where)
             box = tools_of(plugin)
             seen = Seen(
                 index=index,

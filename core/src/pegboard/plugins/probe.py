@@ -6,7 +6,6 @@ Many in one child; what fails there is looked at again alone, for another one ma
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 import msgspec
 
 from pegboard.entries import Entry
-from pegboard.kit.reporting import reporting
+from pegboard.kit.reporting import how_it_ended, reporting
 from pegboard.plugins.child import Seen, Wanted
 
 LIMIT = 5.0
@@ -43,7 +42,7 @@ def probe(
     Raises:
         CannotLook: nothing can be said of any.
     """
-    wanted = [_wanted(entry, tables.get(entry.name, {}), where.get(entry.name)) for entry in entries]
+    wanted = [Wanted.of(entry, tables.get(entry.name, {}), where.get(entry.name)) for entry in entries]
     found: dict[int, Seen] = {}
     begin = 0
     while begin < len(wanted):
@@ -54,18 +53,6 @@ def probe(
         failed = [index for index, seen in found.items() if seen.what is not None]
         found |= {index: _child([wanted[index]], limit).get(0, _SILENT) for index in failed}
     return {entry: found.get(index, _SILENT) for index, entry in enumerate(entries)}
-
-
-def _wanted(entry: Entry, table: Mapping[str, Any], where: str | None) -> Wanted:
-    return Wanted(
-        name=entry.name,
-        group=entry.group,
-        value=entry.value,
-        distribution=entry.distribution,
-        version=entry.version,
-        table=dict(table),
-        where=where,
-    )
 
 
 def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
@@ -94,10 +81,12 @@ def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
                 else:
                     seen[line.index], under_way = line, None
         if under_way is not None:
-            error = f"it ended the process when it was imported ({_how(process, reader.tail)})"
+            error = f"it ended the process when it was imported ({how_it_ended(process, reader.tail)})"
             seen[under_way] = Seen(index=under_way, what="crash", error=error)
         elif not seen:
-            raise CannotLook(f"the child process that looks at plugins ended at once ({_how(process, reader.tail)})")
+            raise CannotLook(
+                f"the child process that looks at plugins ended at once ({how_it_ended(process, reader.tail)})"
+            )
         return seen
 
 
@@ -145,20 +134,3 @@ class _Reader:
         if not data:
             self._selector.unregister(fd)
         self.tail = (self.tail + data)[-_TAIL:]
-
-
-def _how(process: subprocess.Popen[bytes], tail: bytes) -> str:
-    """How a child ended, with the last line that it printed."""
-    try:
-        code = process.wait(1)
-    except subprocess.TimeoutExpired:
-        return "it closed what belongs to Pegboard"
-    lines = tail.decode("utf-8", "replace").split("\n")
-    last = next((" ".join(line.split())[:200] for line in reversed(lines) if line.strip()), "")
-    with suppress(ValueError):
-        return f"{signal.Signals(-code).name}{': ' + last if last else ''}" if code < 0 else _exit(code, last)
-    return f"signal {-code}"
-
-
-def _exit(code: int, last: str) -> str:
-    return f"exit {code}{': ' + last if last else ''}"

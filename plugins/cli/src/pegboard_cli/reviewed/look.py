@@ -15,21 +15,10 @@ import msgspec
 from pegboard.entries import Entry
 from pegboard.kit.tree import Tree
 from pegboard.manifest import MOST_BYTES, EntrySaid
+from pegboard.plugins.child import Wanted
 
 LIMIT = 10.0
 """Seconds."""
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry, and the settings that it is loaded with."""
-
-    name: str
-    group: str
-    value: str
-    distribution: str
-    version: str
-    info: str
-    table: dict[str, Any]
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,15 +30,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 def look(entry: Entry, table: dict[str, Any]) -> Answer:
     """Import an entry in a child process, and give what it declares; what hangs or dies there harms nobody."""
-    wanted = Wanted(
-        name=entry.name,
-        group=entry.group,
-        value=entry.value,
-        distribution=entry.distribution,
-        version=entry.version,
-        info=entry.info,
-        table=table,
-    )
     tree = Tree()
     with tempfile.TemporaryDirectory(prefix="pegboard-look-") as folder:
         file = Path(folder, "answer.json")
@@ -64,7 +44,7 @@ def look(entry: Entry, table: dict[str, Any]) -> Answer:
         ) as process:
             tree.pid = process.pid
             try:
-                process.communicate(msgspec.json.encode(wanted), timeout=LIMIT)
+                process.communicate(msgspec.json.encode(Wanted.of(entry, table)), timeout=LIMIT)
             except subprocess.TimeoutExpired:
                 return Answer(error=f"it did not load within {LIMIT:g} seconds")
             finally:
@@ -82,17 +62,8 @@ def main(file: str) -> None:
     from pegboard.plugins.loaded import LoadProblem, told
 
     wanted = msgspec.json.decode(sys.stdin.buffer.read(), type=Wanted)
-    entry = Entry(
-        name=wanted.name,
-        group=wanted.group,
-        value=wanted.value,
-        distribution=wanted.distribution,
-        version=wanted.version,
-        own=False,
-        info=wanted.info,
-    )
     try:
-        answer = Answer(said=said_by(entry, wanted.table))
+        answer = Answer(said=said_by(wanted.entry, wanted.table))
     except LoadProblem as problem:
         answer = Answer(error=str(problem))
     except BaseException as error:  # noqa: BLE001 - isolates plugins: in this process nothing else is to be ended
