@@ -7,13 +7,10 @@ when every test that names it passed.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
 import re
 import shutil
-import socket
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from pegboard.testing.fixtures import Throughout
 
 if TYPE_CHECKING:
     from model_server import ModelServer
@@ -29,67 +27,6 @@ ROOT = Path(__file__).resolve().parents[1]
 MOST_ROWS = 3
 ROW_ID = re.compile(r"[RZUCS]-\d{3}")
 WORST_FIRST = ("failed", "skipped", "passed")
-
-
-# --- network: loopback only -------------------------------------------------------------------------------------------
-
-
-class NetworkBlocked(RuntimeError):
-    """A test reached for the network. Not an OSError, so that code which expects those does not swallow it."""
-
-
-ATTEMPTS: list[str] = []
-"""What the running test reached for: it fails at the end even when something swallowed the exception."""
-
-
-def is_local(host: object) -> bool:
-    """Whether talking to `host` stays on this machine. Numbers need no look-up; of names only localhost is known."""
-    if isinstance(host, bytes):
-        host = host.decode("utf-8", "replace")
-    if host is None or host in ("", "localhost", socket.gethostname()) or str(host).endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(str(host).partition("%")[0])
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
-
-
-def is_number(host: object) -> bool:
-    """Whether looking `host` up asks nobody: an address, in any spelling that the platform takes for a number."""
-    text = host.decode("utf-8", "replace") if isinstance(host, bytes) else str(host)
-    try:
-        socket.inet_aton(text)
-    except (OSError, ValueError):
-        return ":" in text
-    return True
-
-
-def network_guard(event: str, arguments: tuple[object, ...]) -> None:
-    """An audit hook: it sees every socket of this process, whichever library opened it, and cannot be patched away."""
-    match event:
-        case "socket.connect" | "socket.sendto" | "socket.sendmsg":
-            link, address = arguments
-            inet = getattr(link, "family", None) in (socket.AF_INET, socket.AF_INET6)
-            allowed = not inet or address is None or is_local(address[0] if isinstance(address, tuple) else address)
-        case "socket.getaddrinfo" | "socket.gethostbyname" | "socket.gethostbyaddr":
-            address = arguments[0]
-            allowed = is_local(address) or is_number(address)
-        case _:
-            return
-    if not allowed:
-        ATTEMPTS.append(f"{event} {address!r}")
-        raise NetworkBlocked(f"{event} {address!r}: tests may talk to loopback only. Nothing was sent.")
-
-
-@pytest.fixture(autouse=True)
-def no_network() -> Iterator[None]:
-    """Fail a test that reached for the network, also when something swallowed the refusal."""
-    ATTEMPTS.clear()
-    yield
-    if ATTEMPTS:
-        pytest.fail(f"reached for the network: {'; '.join(ATTEMPTS)}", pytrace=False)
 
 
 # --- settings: none of the person's own -------------------------------------------------------------------------------
@@ -227,7 +164,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[HOME] = Path(tempfile.mkdtemp(prefix="pegboard-home-"))
     own_environment(config.stash[HOME])
     property_tests()
-    sys.addaudithook(network_guard)
+    config.pluginmanager.register(Throughout(), "suite-no-network")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -18,7 +18,7 @@ from pegboard.kit import landlock
 from pegboard.kit.launch import Launch, spawn
 from pegboard.lane import Lane
 from pegboard.road import Road
-from pegboard.testing.bench import _module_entry
+from pegboard.testing.plugged import module_entry
 
 ALLOWED = '[[permission.rules]]\nkey = "bash"\naction = "allow"\nsandbox = true\n'
 WORKS = """
@@ -59,7 +59,7 @@ class Boards:
         return name
 
     def build(self, settings: str, launcher: str | None = WORKS, *, name: str = "sandbox", own: bool = True) -> Board:
-        extra = [_module_entry("test", "pegboard.toolsets", "pegboard_tools", [sh, look], own=True)]
+        extra = [module_entry("test", "pegboard.toolsets", "pegboard_tools", [sh, look], own=True)]
         if launcher is not None:
             value = f"{self.module(launcher)}:Box"
             extra.append(

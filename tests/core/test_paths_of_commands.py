@@ -10,7 +10,7 @@ import pytest
 from pegboard.board import Board
 from pegboard.errors import PegboardError
 from pegboard.explaining import Explained, explain
-from pegboard.testing.bench import _module_entry
+from pegboard.testing.plugged import module_entry
 from pegboard.tooling import tool
 from pegboard.touches import Lists, Runs
 
@@ -50,7 +50,7 @@ class Desk:
             user_file=self.folder / "config.toml",
             environ={},
             state=self.folder / "state",
-            extra=[_module_entry("test", "pegboard.toolsets", "pegboard_tools", [bash, bg], own=True)],
+            extra=[module_entry("test", "pegboard.toolsets", "pegboard_tools", [bash, bg], own=True)],
             discover=False,
         )
         return await explain(board, name, {"command": command} | ({"cwd": cwd} if cwd else {}))

@@ -19,7 +19,7 @@ from pegboard.kit.held import places
 from pegboard.lane import Lane
 from pegboard.policy.shell import tables
 from pegboard.road import Road
-from pegboard.testing.bench import _module_entry
+from pegboard.testing.plugged import module_entry
 
 if not landlock.available():
     pytest.skip("the system has no Landlock of version 3 or newer", allow_module_level=True)
@@ -50,7 +50,7 @@ class Desk:
             user_file=folder / "config.toml",
             environ={"PATH": os.environ["PATH"], "HOME": str(self.home)},
             state=folder / "state",
-            extra=[_module_entry("test", "pegboard.toolsets", "pegboard_tools", [bash], own=True)],
+            extra=[module_entry("test", "pegboard.toolsets", "pegboard_tools", [bash], own=True)],
             discover=False,
         )
 

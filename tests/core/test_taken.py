@@ -7,7 +7,7 @@ from typing import Annotated
 
 import pytest
 from pegboard.board import Board
-from pegboard.testing.bench import _module_entry
+from pegboard.testing.plugged import module_entry
 from pegboard.tooling import tool
 from pegboard.touches import Reads
 
@@ -35,8 +35,8 @@ def notes(folder: Path, project: str, own: str = "") -> str:
         environ={},
         state=folder / "state",
         extra=[
-            _module_entry("first", "pegboard.toolsets", "pegboard_tools", [look], own=True),
-            _module_entry("second", "pegboard.toolsets", "pegboard_tools", [peek], own=True),
+            module_entry("first", "pegboard.toolsets", "pegboard_tools", [look], own=True),
+            module_entry("second", "pegboard.toolsets", "pegboard_tools", [peek], own=True),
         ],
         discover=False,
     )

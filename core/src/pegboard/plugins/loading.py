@@ -159,11 +159,13 @@ def _check_api(module: Any) -> None:
 
 
 def import_guarded(entry: Entry) -> Any:
-    """Import what an entry names (`module` or `module:object`).
+    """Import what an entry names (`module` or `module:object`), unless a program has given it.
 
     Raises:
         LoadProblem: whatever the import raised, `SystemExit` included.
     """
+    if entry.module is not None:
+        return entry.module
     module_name, _, attribute = entry.value.partition(":")
     try:
         found: Any = importlib.import_module(module_name)
