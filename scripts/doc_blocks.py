@@ -1,7 +1,8 @@
 """Execute every code block of the Markdown pages, for real: `doc_blocks.py [--record] [PAGE ...]`.
 
-    python    a program of its own. If a block of TOML with entry points follows, it is the module that these name, and
-              installed for the rest of the page; looked at as well, where the page has it installed by pegboard.
+    python    a program of its own, or tests for pytest. If a block of TOML with entry points follows, it is the module that
+              these name, and installed for the rest of the page; looked at as well, where the page has it installed by
+              pegboard.
     toml      a person's configuration, which must load without complaint; the project of such a plugin; or what its author
               tells `pegboard plugin check`.
     json      must parse.
@@ -42,6 +43,7 @@ WORKSPACE = ROOT / "examples" / "word-count"
 ANSWER = re.compile(r"^(?:Allow\?.*\)|.*\? \[y/N\]) (.+)$", re.MULTILINE)
 PROMPTED = re.compile(r"^> (.+)$", re.MULTILINE)
 FOLLOWED = re.compile(r"^<!-- followed word for word by (\S+) -->$", re.MULTILINE)
+TESTS = re.compile(r"^def test_", re.MULTILINE)
 COMMAND = re.compile(r"^(?=\$ (?!Run ))", re.MULTILINE)
 """Where a command begins. `$ Run ...` is what pegboard prints when a tool runs one."""
 SAME = [
@@ -135,9 +137,16 @@ class Place:
 
 
 def run_python(block: Block, place: Place) -> None:
-    """A program; a plugin's module is one that does nothing yet."""
+    """A program; a plugin's module is one that does nothing yet. One with tests is run by pytest."""
     place.python = block.text
-    place.run(sys.executable, "-c", block.text)
+    if not TESTS.search(block.text):
+        place.run(sys.executable, "-c", block.text)
+        return
+    file = place.top / "test_of_a_page.py"
+    file.write_text(block.text, "utf-8")
+    alone = place.environ() | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # others are no part of a page, and cost a second
+    options = ["-q", "-p", "no:cacheprovider", "-p", "pegboard.testing"]
+    place.run(sys.executable, "-m", "pytest", *options, str(file), environ=alone)
 
 
 def run_toml(block: Block, place: Place) -> None:

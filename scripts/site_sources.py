@@ -48,7 +48,17 @@ API: Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
             "pegboard.events": (),
         },
     ),
-    "testing": ("Testing", {"pegboard.testing": (), "pegboard.testing.bench": (), "pegboard.testing.scripted": ()}),
+    "testing": (
+        "Testing",
+        {
+            "pegboard.testing": (),
+            "pegboard.testing.bench": (),
+            "pegboard.testing.called": ("Called",),
+            "pegboard.testing.approvals": (),
+            "pegboard.testing.underway": ("Underway",),
+            "pegboard.testing.scripted": (),
+        },
+    ),
 }
 """A page each: its title, and modules with the names shown of them; none: all that are public."""
 

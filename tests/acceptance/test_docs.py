@@ -259,6 +259,7 @@ FALSE = {
     "~~~\nputs 2\n~~~": "no language",
     "- a list\n  ```perl\n  1\n  ```": "perl: known are",
     "```python\nassert 1 == 2\n```": "AssertionError",
+    "```python\ndef test_sums():\n    assert 1 == 2\n```": "1 failed",
     "```sh\ntrue\nfalse\ntrue\n```": "exit 1",
     "```toml\nmodel =\n```": "Invalid value",
     "```toml\n[search]\nmax_hitz = 5\n```": "max_hitz",

@@ -44,7 +44,8 @@ class Called(Record, frozen=True, kw_only=True, dict=True, gc=True):
     @property
     def events(self) -> list[AnyEvent]:
         """What the log says of this call, in order; calls that it made itself are others."""
-        found, ids = [], {self.id}
+        found: list[AnyEvent] = []
+        ids: set[str | None] = {self.id}
         for event in self.board.session.read():
             call, id = getattr(event, "call", None), getattr(event, "id", None)
             if id in ids or call == self.id:

@@ -1,20 +1,17 @@
 """The approver's answers, and that it is asked only where the person's own file names it."""
 
 import asyncio
-from types import ModuleType
 from typing import Annotated
 
 import pytest
-from pegboard import Board, Call, Context, Touch, Writes, hookimpl, tool
+from pegboard import Call, Context, Touch, Writes, tool
 from pegboard.calls import Decision
 from pegboard.hooks import Asked
-from pegboard.plugins import given
 
 import pegboard_sample_plugin as plugin
 from pegboard_sample_plugin import Settings, pegboard_approvers
 
 NAME = "sample-plugin"
-NAMED = f'[plugins]\napprovers = ["{NAME}"]\n'
 
 
 def answer(*touches, policy="documents", layer="default"):
@@ -65,57 +62,30 @@ def put(path: Annotated[str, Writes("File")], ctx: Context) -> str:
     return "done"
 
 
-@hookimpl
-def pegboard_tools():
-    return [put]
-
-
 @pytest.fixture
-def call(tmp_path):
-    """A call with nobody there to answer. `file`: what the person's own settings file says."""
-    root = tmp_path / "workspace"
-    root.mkdir()
-    tools = ModuleType("tools_of_this_test")
-    tools.pegboard_tools = pegboard_tools
+def make(pegboard_board):
+    """A board with nobody there to answer. `named`: the person's own file names the approver."""
 
-    def call(file, path):
-        (tmp_path / "config.toml").write_text(file, encoding="utf-8")
-        board = Board.build(
-            str(root),
-            user_file=tmp_path / "config.toml",
-            state=tmp_path / "state",
-            environ={},
-            discover=False,
-            extra=[
-                given(NAME, "pegboard.approvers", plugin),
-                given("tools-of-this-test", "pegboard.toolsets", tools, own=True),
-            ],
+    def make(**given):
+        return pegboard_board(
+            tools=[put],
+            approvers={NAME: plugin},
+            answers="headless",
+            **given,
         )
 
-        async def made():
-            try:
-                return await board.call("put", {"path": path})
-            finally:
-                await board.close()
-
-        return asyncio.run(made())
-
-    return call
+    return make
 
 
-def test_named_in_the_persons_own_file_it_answers(call):
-    record = call(NAMED, "notes.md")
-    assert record.outcome == "ok"
-    assert record.decision.answer.by == f"plugin:{NAME}"
+def test_named_in_the_persons_own_file_it_answers(make):
+    make().call("put", path="notes.md").expect("ok", by=f"plugin:{NAME}")
 
 
-def test_installed_alone_it_says_nothing(call):
-    record = call("", "notes.md")
-    assert record.outcome == "blocked"
-    assert record.decision.answer.by == "headless"
+def test_installed_alone_it_says_nothing(make):
+    make(named=False).call("put", path="notes.md").expect("blocked", by="headless")
 
 
-def test_its_settings_count(call):
-    file = NAMED + f'[{NAME}]\nendings = [".rst"]\n'
-    assert call(file, "notes.rst").outcome == "ok"
-    assert call(file, "notes.md").outcome == "blocked"
+def test_its_settings_count(make):
+    board = make(settings={f"{NAME}.endings": [".rst"]})
+    board.call("put", path="notes.rst").expect("ok")
+    board.call("put", path="notes.md").expect("blocked")

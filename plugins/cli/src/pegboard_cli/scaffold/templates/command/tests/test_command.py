@@ -9,13 +9,11 @@ from pegboard_sample_plugin import app
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(pegboard_workspace, tmp_path_factory, monkeypatch):
+    home = tmp_path_factory.mktemp("home")
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME"):
-        monkeypatch.setenv(name, str(tmp_path / "home"))
-    root = tmp_path / "workspace"
-    root.mkdir()
-    (root / "a.py").write_text("# TODO: one\nx = 1\n# FIXME: two\n", encoding="utf-8")
-    (root / "b.py").write_text("# TODO\n", encoding="utf-8")
+        monkeypatch.setenv(name, str(home))
+    root = pegboard_workspace({"a.py": "# TODO: one\nx = 1\n# FIXME: two\n", "b.py": "# TODO\n"})
 
     def run(*words):
         return CliRunner().invoke(app, [*words, "--path", str(root)])

@@ -1,5 +1,6 @@
 """The guard before real calls: down the whole road, without discovery, network or model."""
 
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -38,46 +39,45 @@ def make(pegboard_board):
 
 
 @pytest.mark.parametrize("path", ["uv.lock", "deep/down/yarn.lock", "vendor/a/b.py", "./uv.lock"])
-def test_protected_files_are_not_changed_even_under_yes(make, tmp_path, path):
-    record = make().call("put", path=path, text="x")
-    assert (record.outcome, record.block) == ("blocked", "guard")
-    assert record.decision.rule.startswith("sample-plugin.protected: ")
-    assert "Make the change elsewhere" in record.text
-    assert not (tmp_path / path).exists()
+def test_protected_files_are_not_changed_even_under_yes(make, path):
+    board = make()
+    called = board.call("put", path=path, text="x")
+    called.expect("blocked", block="guard", says="Make the change elsewhere")
+    assert called.decision.rule.startswith("sample-plugin.protected: ")
+    assert board.files == {}
 
 
-def test_other_files_are_changed(make, tmp_path):
-    assert make().call("put", path="notes.txt", text="x").outcome == "ok"
-    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "x"
+def test_other_files_are_changed(make):
+    board = make()
+    board.call("put", path="notes.txt", text="x").expect("ok")
+    assert board.files == {"notes.txt": "x"}
 
 
-def test_a_link_does_not_lead_around_it(make, tmp_path):
-    (tmp_path / "uv.lock").write_text("as it was", encoding="utf-8")
-    (tmp_path / "innocent.txt").symlink_to("uv.lock")
-    assert make().call("put", path="innocent.txt", text="x").block == "guard"
-    assert (tmp_path / "uv.lock").read_text(encoding="utf-8") == "as it was"
+def test_a_link_does_not_lead_around_it(make, pegboard_workspace):
+    pegboard_workspace({"uv.lock": "as it was", "innocent.txt": Path("uv.lock")})
+    board = make()
+    board.call("put", path="innocent.txt", text="x").expect("blocked", block="guard")
+    assert board.files["uv.lock"] == "as it was"
 
 
 def test_some_commands_are_asked_about(make):
-    record = make().call("shell", command="make deploy")
-    assert record.outcome == "ok"
-    assert record.decision.rule == "sample-plugin.ask: deploy"
-    assert record.decision.answer.by == "--yes"
+    called = make().call("shell", command="make deploy")
+    called.expect("ok", by="--yes")
+    assert called.decision.rule == "sample-plugin.ask: deploy"
 
 
 def test_other_commands_are_not(make):
-    assert make().call("shell", command="make redeployed").decision.action == "allow"
+    make().call("shell", command="make redeployed").expect("ok", asked=False)
 
 
 def test_where_nobody_answers_they_are_not_run(make):
-    record = make(answers="headless").call("shell", command="npm publish")
-    assert record.outcome == "blocked"
+    make(answers="headless").call("shell", command="npm publish").expect("blocked")
 
 
 def test_the_settings_add_to_what_is_protected(make):
     board = make(protected=["docs/*"])
-    assert board.call("put", path="docs/a.md", text="x").block == "guard"
-    assert board.call("put", path="uv.lock", text="x").block == "guard"
+    board.call("put", path="docs/a.md", text="x").expect("blocked", block="guard")
+    board.call("put", path="uv.lock", text="x").expect("blocked", block="guard")
 
 
 def test_reading_a_protected_file_is_nobodys_business():

@@ -1,18 +1,15 @@
 """What it makes of a launch, and real programs that run so."""
 
-import asyncio
 import sys
-from types import ModuleType
 from typing import Annotated
 
 import pytest
-from pegboard import Board, Context, Runs, ToolError, hookimpl, tool
-from pegboard.entries import Entry
+from pegboard import Context, Runs, ToolError, tool
 from pegboard.kit.launch import Launch
-from pegboard.plugins import given
 
 from pegboard_sample_plugin import Settings, Wrapped
 
+NAME = "sample-plugin"
 PRINTS = "import os; print(os.nice(0), os.environ.get('MY_TOKEN'), os.environ.get('CI'))"
 
 
@@ -44,42 +41,13 @@ async def shown(command: Annotated[str, Runs("What is run")], ctx: Context) -> s
     return done.stdout.decode().strip()
 
 
-@hookimpl
-def pegboard_tools():
-    return [shown]
-
-
-def test_with_mode_require_every_program_of_a_tool_is_run_so(tmp_path):
-    tools = ModuleType("tools_of_this_test")
-    tools.pegboard_tools = pegboard_tools
-    launcher = Entry(
-        name="sample-plugin",
-        group="pegboard.launchers",
-        value="pegboard_sample_plugin:Wrapped",
-        distribution="pegboard-sample-plugin",
-        version="0",
-        own=False,
+def test_every_program_of_a_tool_is_run_so(pegboard_board):
+    board = pegboard_board(
+        tools=[shown],
+        launchers={NAME: Wrapped},
+        settings={f"{NAME}.set": {"CI": "yes"}},
     )
-    board = Board.build(
-        str(tmp_path),
-        flags={
-            "launcher": "sample-plugin",
-            "sample-plugin.mode": "require",
-            "sample-plugin.set": {"CI": "yes"},
-        },
-        user_file=tmp_path / "none.toml",
-        state=tmp_path / "state",
-        environ={},
-        discover=False,
-        extra=[launcher, given("tools-of-this-test", "pegboard.toolsets", tools, own=True)],
-    )
-
-    async def called():
-        try:
-            return await board.call("shown", {"command": "python"}, answers="--yes")
-        finally:
-            await board.close()
-
-    record = asyncio.run(called())
-    assert (record.outcome, record.text.split()[1:]) == ("ok", ["None", "yes"])
-    assert int(record.text.split()[0]) >= 10
+    record = board.call("shown", command="python").expect("ok")
+    nice, *variables = record.text.split()
+    assert int(nice) >= 10
+    assert variables == ["None", "yes"]

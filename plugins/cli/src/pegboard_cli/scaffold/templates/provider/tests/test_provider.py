@@ -4,7 +4,7 @@ import asyncio
 from typing import Annotated
 
 import pytest
-from pegboard import Context, Reads, port, tool
+from pegboard import Context, Reads, tool
 from pegboard.models import (
     CallPart,
     ChatMessage,
@@ -60,23 +60,23 @@ def test_what_is_no_call_is_answered(text):
     assert isinstance(parts(text)[0], TextPart)
 
 
-def turn(board, text):
-    """One turn of this provider, on the board's road."""
-    agent = board.board.agent(board.session, answers="--yes", model=NAME, provider=made())
+@pytest.fixture
+def board(pegboard_board):
+    """Turns on it are this provider's, and its calls take the whole road."""
+    return pegboard_board(
+        tools=[size],
+        providers={NAME: provider},
+        files={"notes.txt": "12345"},
+    )
 
-    async def run():
-        await agent.send(port.Prompt(text=text))
-        return await agent.wait()
 
-    return board.run(run())
-
-
-def test_a_turn_makes_the_call_and_says_what_came_of_it(pegboard_board, tmp_path):
-    (tmp_path / "notes.txt").write_bytes(b"12345")
-    ended = turn(pegboard_board(tools=[size]), "size path=notes.txt")
+def test_a_turn_makes_the_call_and_says_what_came_of_it(board):
+    ended = board.prompt("size path=notes.txt")
     assert (ended.status, ended.text) == ("done", "5 bytes")
+    [call] = board.calls
+    call.expect("ok", touches=["read notes.txt"])
 
 
-def test_a_refusal_is_said_and_the_turn_ends(pegboard_board):
-    ended = turn(pegboard_board(tools=[size]), "size path=../secret.txt")
+def test_a_refusal_is_said_and_the_turn_ends(board):
+    ended = board.prompt("size path=../secret.txt")
     assert ended.status == "done" and "not allowed" in ended.text

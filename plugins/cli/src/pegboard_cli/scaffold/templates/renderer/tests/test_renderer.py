@@ -1,13 +1,9 @@
 """The blocks that are made of data, and that a board draws a tool's result with them."""
 
-import asyncio
-from types import ModuleType
-
 import pytest
-from pegboard import Board, hookimpl, tool
+from pegboard import tool
 from pegboard.blocks import Note, Table
 from pegboard.kit.walk.query import Hit, Hits
-from pegboard.plugins import given
 
 import pegboard_sample_plugin as plugin
 from pegboard_sample_plugin import draw
@@ -47,36 +43,20 @@ def search() -> Hits:
     return FOUND
 
 
-@hookimpl
-def pegboard_tools():
-    return [search]
-
-
-def test_a_board_draws_with_it_what_any_tool_returns(tmp_path):
-    tools = ModuleType("tools_of_this_test")
-    tools.pegboard_tools = pegboard_tools
-    board = Board.build(
-        str(tmp_path),
-        flags={f"{NAME}.rows": 2},
-        user_file=tmp_path / "none.toml",
-        state=tmp_path / "state",
-        environ={},
-        discover=False,
-        extra=[
-            given(NAME, "pegboard.renderers", plugin),
-            given("tools-of-this-test", "pegboard.toolsets", tools, own=True),
-        ],
+def test_a_board_draws_with_it_what_any_tool_returns(pegboard_board):
+    board = pegboard_board(
+        tools=[search],
+        renderers={NAME: plugin},
+        settings={f"{NAME}.rows": 2},
     )
+    # What the model is told is the tool's own business.
+    board.call("search").expect("ok", text=str(FOUND), blocks=[Table, Note])
 
-    async def drawn():
-        try:
-            record = await board.call("search")
-            blocks = await board.renderers.blocks(board.registry.get("search"), record.data)
-            return record, blocks, board.renderers.told()
-        finally:
-            await board.close()
 
-    record, blocks, troubles = asyncio.run(drawn())
-    assert record.text == str(FOUND)  # what the model is told is the tool's own business
-    assert [type(block) for block in blocks] == [Table, Note]
-    assert troubles == []
+def test_each_front_end_that_is_installed_draws_it(pegboard_board):
+    board = pegboard_board(
+        tools=[search],
+        renderers={NAME: plugin},
+    )
+    drawn = board.call("search").in_forms()
+    assert all("a.py" in text for text in drawn.values())
