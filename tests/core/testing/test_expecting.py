@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import pytest
 from pegboard import Context, ToolError, Writes, tool
-from pegboard.blocks import Diff, Table, Text
+from pegboard.blocks import Custom, Diff, Table, Text
 from pegboard.calls import Result, Touch
 from pegboard.hooks import Asked
 from pegboard.testing import Approvals, Called, TestBoard, no, yes
@@ -286,3 +286,27 @@ def test_a_block_that_cannot_be_drawn_fails_the_test(pegboard_board: Make) -> No
     called = pegboard_board(tools=[broken]).call("broken")
     with pytest.raises(AssertionError, match="broken"):
         called.expect("ok").in_forms("plain")
+
+
+def test_a_block_of_which_nothing_is_seen_fails_the_test(pegboard_board: Make) -> None:
+    @tool(pure=True)
+    def bare() -> Any:
+        """Return a block that only its author's widget knows."""
+        return Result(text="x", blocks=[Custom(kind="mine", data={"a": 1})])
+
+    with pytest.raises(AssertionError, match="nothing is seen of what bare returned in the form 'plain'"):
+        pegboard_board(tools=[bare]).call("bare").in_forms("plain")
+
+
+def test_an_event_that_comes_later_is_waited_for(pegboard_board: Make) -> None:
+    @tool(pure=True)
+    async def soon() -> str:
+        """Wait a little."""
+        await asyncio.sleep(0.05)
+        return "there"
+
+    board = pegboard_board(tools=[soon])
+    call = board.begin("soon")
+    assert board.happened("call_finished") == []
+    assert board.until("call_finished").text == "there"
+    call.end().expect("ok")

@@ -100,12 +100,11 @@ def test_approvers_that_are_not_named_say_nothing(pegboard_board: Make) -> None:
 
 
 def test_the_persons_own_file_may_say_more(pegboard_board: Make) -> None:
-    file = '[plugins]\nguard_timeout = 7.5  # kept\n[[permission.rules]]\nkey = "edit"\naction = "deny"\n'
+    file = '[plugins]\nguard_timeout = 7.5  # kept\napprovers = ["another"]\n'
+    file += '[[permission.rules]]\nkey = "edit"\naction = "deny"\n'
     board = pegboard_board(tools=[put], approvers=[documents], own_file=file)
     assert board.board.config.plugins.guard_timeout == 7.5
-    assert board.board.config.plugins.approvers == ("testapprover",) or board.board.config.plugins.approvers == [
-        "testapprover"
-    ]
+    assert list(board.board.config.plugins.approvers) == ["another", "testapprover"]
     board.call("put", path="a.md", text="x").expect("blocked", decision="deny")
 
 

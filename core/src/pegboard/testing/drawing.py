@@ -41,10 +41,12 @@ def in_forms(one: Called, names: Sequence[str], width: int) -> dict[str, str]:
     for name, form in drawing.items():
         assert callable(form)
         try:
+            seen = form(blocks[1:], width).strip()  # the line of the call itself is always seen
             drawn[name] = form(list(blocks), width)
         except (Exception, SystemExit) as error:
             told = f"{one.requested} cannot be drawn in the form {name!r} at {width} columns"
             raise AssertionError(f"{told}: {type(error).__name__}: {error}\n  its blocks: {blocks[1:]!r}") from error
-        if not drawn[name].strip():
-            raise AssertionError(f"nothing is seen of {one.requested} in the form {name!r} at {width} columns")
+        if not seen and one.text.strip():
+            told = f"nothing is seen of what {one.requested} returned in the form {name!r} at {width} columns"
+            raise AssertionError(f"{told}\n  its blocks: {blocks[1:]!r}")
     return drawn
