@@ -145,7 +145,7 @@ def run_python(block: Block, place: Place) -> None:
     file = place.top / "test_of_a_page.py"
     file.write_text(block.text, "utf-8")
     alone = place.environ() | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # others are no part of a page, and cost a second
-    options = ["-q", "-p", "no:cacheprovider", "-p", "pegboard.testing"]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "pegboard.testing.fixtures"]
     place.run(sys.executable, "-m", "pytest", *options, str(file), environ=alone)
 
 

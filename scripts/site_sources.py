@@ -52,6 +52,7 @@ API: Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
         "Testing",
         {
             "pegboard.testing": (),
+            "pegboard.testing.fixtures": (),
             "pegboard.testing.bench": (),
             "pegboard.testing.called": ("Called",),
             "pegboard.testing.approvals": (),

@@ -1,8 +1,8 @@
 """The kit as a plugin of pytest (entry point `pytest11`). It imports nothing of Pegboard until it is used.
 
-    def test_counts_words(pegboard_board):
-        board = pegboard_board(tools=[word_count], files={"a.txt": "one two"})
-        board.call("word_count", path="a.txt").expect("ok", text="2", decision="allow", touches=["read a.txt"])
+def test_counts_words(pegboard_board):
+    board = pegboard_board(tools=[word_count], files={"a.txt": "one two"})
+    board.call("word_count", path="a.txt").expect("ok", text="2", decision="allow", touches=["read a.txt"])
 """
 
 from __future__ import annotations
