@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import plugins
+from pegboard.believing import lies
 from pegboard.config.load import Loaded, load
 from pegboard.config.places import find_root
 from pegboard.entries import Entry, set_names, table_names
 from pegboard.guards import Guards, GuardSeat
 from pegboard.plugins.claims import address
+from pegboard.plugins.loaded import PROJECT
 from pegboard.policy.taken import taken
 from pegboard.registry import Registry
 from pegboard.selection import (
@@ -24,6 +26,7 @@ from pegboard.selection import (
     insist_on_rg,
     insist_on_rules,
     is_on,
+    may_be_off,
     name_notes,
     register,
     switched_off,
@@ -48,6 +51,12 @@ class Assembled:
     user_file: Path
     notes: Sequence[str]
 
+    @property
+    def there(self) -> list[Entry]:
+        """Every plugin that is installed, and those of the project that were loaded."""
+        files = [plugin.entry for plugin in self.plugged.plugins if plugin.entry.distribution == PROJECT]
+        return [*self.entries, *files]
+
 
 def assemble(
     *,
@@ -60,9 +69,11 @@ def assemble(
     without_guard: frozenset[str],
     remarks: Sequence[str] = (),
     guarded: bool = False,
+    off: frozenset[str] = frozenset(),
 ) -> Assembled:
     """Read the configuration, load the plugins that are on, register their tools. `remarks`: what was seen of what is
-    installed. `guarded`: Pegboard is installed whole, so a guard ought to be there.
+    installed. `guarded`: Pegboard is installed whole, so a guard ought to be there. off: plugins that are not loaded this
+    time, as `plugins.disable` would have it.
 
     Raises:
         ConfigError: a setting is wrong, or the root is not a folder.
@@ -80,7 +91,9 @@ def assemble(
         state=state,
     )
     absent = switched_off(without_guard, entries)
-    chosen = [entry for entry in entries if is_on(entry, loaded, absent)]
+    chosen = [
+        entry for entry in entries if is_on(entry, loaded, absent) and not (entry.name in off and may_be_off(entry))
+    ]
     plugged = _load(chosen, loaded, notes, state)
     of_project = _project_plugins(loaded, entries, plugged) if loaded.project else []
     insist_on_guards(plugged, entries)
@@ -107,6 +120,7 @@ def assemble(
             *remarks,
             *name_notes(entries),
             *plugged.notes,
+            *lies(plugged.plugins),
             *(failure.text for failure in plugged.failures),
             *unknown_sets(loaded, [*entries, *of_project]),
             *unknown_in_tables(loaded, plugged),

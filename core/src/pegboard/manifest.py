@@ -269,7 +269,7 @@ def _of_plugin(plugin: Plugin) -> EntrySaid:
         object=plugin.entry.value,
         role=role(plugin.entry.group),
         settings=settings_schema(settings) if settings else None,
-        tools=list(_tools(plugin)),
+        tools=list(tools_of(plugin)),
         hooks=sorted(plugin.contributions),
     )
 
@@ -278,8 +278,8 @@ def _of_object(entry: Entry, named: Any) -> EntrySaid:
     return EntrySaid(group=entry.group, name=entry.name, object=entry.value, role=role(entry.group), help=_help(named))
 
 
-def _tools(plugin: Plugin) -> Iterator[ToolSaid]:
-    """The tools of a set that can be registered."""
+def tools_of(plugin: Plugin) -> Iterator[ToolSaid]:
+    """What is to be said of the tools of a set that can be registered."""
     for function in plugin.contributions.get("pegboard_tools", ()):
         try:
             tool = Tool.of(function)

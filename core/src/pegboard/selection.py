@@ -37,6 +37,12 @@ def is_on(entry: Entry, loaded: Loaded, without_guard: Collection[Entry] = ()) -
     return entry.group in hooks.GROUPS and standing(entry, loaded, without_guard)[0] == "on"
 
 
+def may_be_off(entry: Entry) -> bool:
+    """Whether a person may switch a plugin off by its name, for a run or in a session: what `plugins.disable` reaches."""
+    spared = ("pegboard.guards", "pegboard.approvers", "pegboard.rewriters", "pegboard.providers", "pegboard.commands")
+    return entry.group not in spared and not _is_core(entry)
+
+
 def standing(
     entry: Entry, loaded: Loaded, without_guard: Collection[Entry] = ()
 ) -> tuple[Literal["on", "off", "disabled"], str | None]:

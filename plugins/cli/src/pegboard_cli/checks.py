@@ -20,6 +20,7 @@ from pegboard_cli.plugin_list import Installed, PluginList
 from pegboard_cli.versions import program_version
 
 if TYPE_CHECKING:
+    from pegboard.entries import Entry
     from pegboard.providers import Providers
 
 OLDEST = (3, 11)
@@ -253,6 +254,22 @@ def _manifests(installed: Installed) -> Iterator[Check]:
         if why is not None:
             text = f"what {entry.distribution} says of {entry.name!r} in its pegboard.json is passed over: {why}"
             yield Check(id="manifest", ok=True, text=text)
+        elif said is not None and entry.group == "pegboard.toolsets":
+            yield from _lie(installed, entry)
+
+
+def _lie(installed: Installed, entry: Entry) -> Iterator[Check]:
+    """Whether what a plugin says of its tools is what they are, seen in a child process."""
+    from pegboard.believing import belied
+
+    from pegboard_cli.reviewed.look import look
+
+    seen = look(entry, dict(installed.loaded.config.tables.get(entry.name, {}))).said
+    lie = belied(entry, seen.tools) if seen is not None else None
+    if lie is not None:
+        text = f"what {entry.distribution} says of {entry.name!r} in its pegboard.json is not true: {lie}"
+        fix = f"tell its author, or `pegboard plugin uninstall {entry.distribution}`"
+        yield Check(id="manifest", ok=False, text=text, fix=fix)
 
 
 def _model(installed: Installed) -> Iterator[Check]:

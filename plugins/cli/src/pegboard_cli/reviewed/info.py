@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import msgspec
 from pegboard import manifest
+from pegboard.believing import concealed
 from pegboard.entries import Entry, installed, normal, summary
 from pegboard.manifest import EntrySaid
+from pegboard.plugins.claims import is_stranger
 from pegboard.terminal import visible
 
 from pegboard_cli.installing import CannotInstall
@@ -22,7 +24,8 @@ from pegboard_cli.styles import Styles, takes_colour
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry. `said_by`: where what it declares is from; None where it could not be had, which `problem` says."""
+    """An entry. `said_by`: where what it declares is from; None where it could not be had, which `problem` says. A
+    `problem` beside a `look`: the manifest that is there is not true."""
 
     said: EntrySaid
     said_by: Literal["manifest", "look"] | None
@@ -103,10 +106,15 @@ def _lock(entry: Entry) -> tuple[lock.Row | None, str | None]:
 
 
 def _known(entry: Entry, here: Installed, row: PluginRow | None) -> Known:
-    said, by, problem = manifest.fresh(entry), "manifest", None
-    if said is None:
+    written = said = manifest.fresh(entry)
+    by, problem = "manifest", None
+    if said is None or (is_stranger(entry) and entry.group == "pegboard.toolsets"):
         answer = look(entry, dict(here.loaded.config.tables.get(entry.name, {})))
-        said, by, problem = answer.said, "look", answer.error
+        lie = concealed(written, answer.said.tools) if written and answer.said else None
+        if written is None or lie is not None:
+            said, by, problem = answer.said, "look", answer.error
+        if lie is not None:
+            problem = f"its pegboard.json is not true: {lie}"
     return Known(
         said=said or EntrySaid(group=entry.group, name=entry.name, object=entry.value, role=manifest.role(entry.group)),
         said_by=None if said is None else "manifest" if by == "manifest" else "look",
@@ -133,7 +141,8 @@ def _lines(found: Info) -> Iterator[str]:
         )
         yield f"  it {said.role}"
         yield from ([f"  {said.help}"] if said.help else [])
-        yield from ([f"  what it declares could not be had: {known.problem}"] if known.problem else [])
+        if known.problem:
+            yield f"  {known.problem}" if known.said_by else f"  what it declares could not be had: {known.problem}"
         for tool in said.tools:
             first = tool.description.split("\n", 1)[0]
             yield f"  {tool.name} ({tool.effect}; {touches(tool)}; {tool.bytes} bytes a request): {first}"
