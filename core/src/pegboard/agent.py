@@ -142,6 +142,11 @@ class Agent:
         self.mode = entered.mode
         self._loop.mode = entered.mode.name if entered.mode else None
 
+    def renew(self) -> None:
+        """Make the system prompt anew: what it is made of has changed. A reply that is under way had the old one."""
+        if self._enter is not None:
+            self._loop.system = self._enter(self.mode.name if self.mode else None).system
+
     @property
     def road(self) -> Road:
         """The road of its session."""

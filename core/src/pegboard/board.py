@@ -40,6 +40,7 @@ from pegboard.session import Session
 from pegboard.session.presence import join
 from pegboard.session.redaction import Redactor, redactor_of
 from pegboard.standing import Standing
+from pegboard.switching import Switches
 from pegboard.tooling import Tool
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Board:
         redactor: Redactor | None = None,
         named: bool = True,
         provider: Provider | None = None,
+        off: Iterable[str] = (),
     ) -> None:
         """`named`: the root was named, and is not just the folder that the process is in. `provider`: the program's own."""
         self.assembled = assembled
@@ -95,6 +97,7 @@ class Board:
         self.renderers = Renderers(
             (plugin.entry, table) for plugin, table in assembled.plugged.contributed("pegboard_renderers")
         )
+        self.switches = Switches(self, off)
         self._agents: list[Agent] = []
         self._sessions: list[Session] = []
         self._seats = Seats(assembled.plugged, self.loaded, self.registry, self.root)
@@ -117,6 +120,7 @@ class Board:
         tools: Iterable[Callable[..., Any]] = (),
         guards: Iterable[Guard] = (),
         provider: Provider | Replies | None = None,
+        off: Iterable[str] = (),
     ) -> Board:
         """Read the configuration, find and load plugins, register tools.
 
@@ -125,6 +129,7 @@ class Board:
         sets: the tool sets to select among those that are installed, besides `core`; None: as the settings say.
         tools, guards: the program's own, without an entry point; the tools are the set `program`, and go before others
         of their names. provider: answers where no model is named, instead of what is installed; closed with the board.
+        off: plugins that are not loaded this time, by name, as `plugins.disable` would have it; a guard is never among them.
 
         Raises:
             ConfigError: a setting is wrong, there is no such set, or the root is not a folder.
@@ -146,6 +151,7 @@ class Board:
             without_guard=frozenset(without_guard),
             remarks=found.copies if found else (),
             guarded=found is not None and bool(found.ours),
+            off=frozenset(off),
         )
         redactor = redactor_of(assembled.loaded.config.sessions, environ)
         return cls(
@@ -155,7 +161,16 @@ class Board:
             redactor=redactor,
             named=root is not None,
             provider=None if provider is None else provider_of(provider),
+            off=off,
         )
+
+    def switched(self, name: str, *, on: bool) -> None:
+        """What hangs on the board without a plugin from now on, or with it again; see `Switches`, which says when."""
+        self.registry.switch(name, on=on)
+        self.renderers.switch(name, on=on)
+        self._seats.switch(name, on=on)
+        for agent in self._agents:
+            agent.renew()
 
     @property
     def confined(self) -> bool:
@@ -259,7 +274,8 @@ class Board:
         return msgspec.structs.replace(self.providers.load(choice.model, choice.server), why=choice.why)
 
     def _system(self, mode: Mode | None) -> str:
-        fragments = [(owner, one) for owner, one in self._roads.named("pegboard_prompt") if isinstance(one, Fragment)]
+        named = self._roads.named("pegboard_prompt")
+        fragments = [(who, one) for who, one in named if isinstance(one, Fragment) and who not in self.switches.off]
         return system_prompt(self.workspace, self.config, fragments, mode)
 
     def _entered(self, name: str | None) -> Entered:

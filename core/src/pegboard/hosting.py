@@ -39,7 +39,7 @@ class Hosted:
     def __init__(self, board: Board, *, answers: Answers = "person") -> None:
         self._board = board
         self._answers = answers
-        self._slashes = Slashes(board.assembled.entries, board.loaded)
+        self._slashes = Slashes(board.assembled.entries, board.loaded, board.switches.off)
 
     @property
     def root(self) -> str:

@@ -30,7 +30,7 @@ _decode = msgspec.json.Decoder(AnyEvent).decode
 
 
 class ObserverSeat:
-    """One observer of one session. `note`: appends a note to it."""
+    """One observer of one session. `note`: appends a note to it. `off`: a person switched it off, and may switch it on."""
 
     def __init__(self, observe: Any, entry: Entry, note: Callable[[str], object]) -> None:
         self._observe = observe
@@ -38,6 +38,7 @@ class ObserverSeat:
         self._note = note
         self._failure: str | None = None
         self._due = False
+        self.off = False
         self._reported = False
         self._thread: threading.Thread | None = None
         self._waiting: queue.Queue[bytes | None] | None = None
@@ -47,7 +48,7 @@ class ObserverSeat:
 
     def __call__(self, event: AnyEvent) -> None:
         """An event that is in the log."""
-        if self._failure is None:
+        if self._failure is None and not self.off:
             line = encode(event)
             if self._waiting is None:
                 self._tell(line)
@@ -57,6 +58,11 @@ class ObserverSeat:
             self._due = True
             with suppress(RuntimeError):  # no loop runs here
                 asyncio.get_running_loop().call_soon(self._report)
+
+    @property
+    def owner(self) -> str:
+        """Its plugin's name."""
+        return self._entry.name
 
     def close(self) -> None:
         """No more events: what waits is told within the grace. The session is still open."""

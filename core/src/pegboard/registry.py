@@ -34,6 +34,8 @@ class Registry:
 
     def __init__(self) -> None:
         self.tools: list[Tool] = []
+        self._all: list[Tool] = []
+        self._off: set[str] = set()
         self.sets: dict[str, SetInfo] = {}
         self._by_name: dict[str, Named] = {}
         self._aliases: dict[str, list[Named]] = {}
@@ -43,12 +45,26 @@ class Registry:
         taken = self._by_name.get(tool.name)
         if taken is not None:
             return f"tool {tool.name!r} of {tool.owner!r} is left out: {taken.tool.owner!r} has that name"
+        self._all.append(tool)
+        self._put(tool)
+        return None
+
+    def _put(self, tool: Tool) -> None:
         self.tools.append(tool)
         self._by_name[tool.name] = Named(tool=tool, preset={})
         for alias in tool.declaration.aliases:
             name, preset = (alias, {}) if isinstance(alias, str) else alias
             self._aliases.setdefault(name, []).append(Named(tool=tool, preset=preset))
-        return None
+
+    def switch(self, owner: str, *, on: bool) -> None:
+        """Take away all that a plugin registered, or put it back where it was. Its calls that run go on."""
+        (self._off.discard if on else self._off.add)(owner)
+        self.tools.clear()
+        self._by_name.clear()
+        self._aliases.clear()
+        for tool in self._all:
+            if tool.owner not in self._off:
+                self._put(tool)
 
     def find(self, name: str) -> Named | None:
         """The tool a name means: a registered name first, then a qualified name, then an alias claimed by one tool only."""

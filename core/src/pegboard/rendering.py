@@ -74,6 +74,7 @@ class Renderers:
         self._choices: dict[Tool, list[tuple[Any, _Seat]]] = {}
         self._hung: dict[str, Future[_Drawn]] = {}
         self._failed: set[str] = set()
+        self._off: set[str] = set()
         self._notes: list[str] = []
 
     async def blocks(self, tool: Tool | None, data: Any) -> list[AnyBlock] | None:
@@ -102,12 +103,17 @@ class Renderers:
         """(type, renderer's seat) for what a tool returns, in the order in which they are tried."""
         if tool not in self._choices:
             seats = sorted(
-                (s for s in self._seats if s.entry.name == tool.owner or s.entry.group != "pegboard.toolsets"),
+                (s for s in self._seats if s.entry.name not in self._off and _draws(s, tool)),
                 key=lambda seat: seat.entry.name != tool.owner,
             )
             found = [(kind, _seat_for(kind, seats)) for kind in returned_types(tool.signature.result)]
             self._choices[tool] = [(kind, seat) for kind, seat in found if seat is not None]
         return self._choices[tool]
+
+    def switch(self, name: str, *, on: bool) -> None:
+        """Draw nothing with a plugin's renderers from now on, or do so again."""
+        (self._off.discard if on else self._off.add)(name)
+        self._choices.clear()
 
     def told(self) -> list[str]:
         """What went wrong since this was last asked, a line for each plugin that had not failed before."""
@@ -126,6 +132,10 @@ class Renderers:
             f"when it was to draw what {tool.name} returned; the text is shown instead, and nothing else is changed. "
             f'Update or uninstall it, or put "{entry.name}" in plugins.disable'
         )
+
+
+def _draws(seat: _Seat, tool: Tool) -> bool:
+    return seat.entry.name == tool.owner or seat.entry.group != "pegboard.toolsets"
 
 
 def returned_types(hint: Any) -> list[Any]:

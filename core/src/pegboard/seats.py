@@ -26,6 +26,7 @@ class Seats:
         self._registry = registry
         self._root = root
         self._observers: list[ObserverSeat] = []
+        self._off: set[str] = set()
         self._hooked: list[HookSeat] = []
 
     def observe(self, session: Session) -> None:
@@ -37,6 +38,8 @@ class Seats:
             for plugin, given in self._plugged.contributed("pegboard_observers")
             for observe in given
         ]
+        for seat in seats:
+            seat.off = seat.owner in self._off
         session.observers += seats
         self._observers += seats
 
@@ -50,6 +53,12 @@ class Seats:
         session.observers.append(seat.heard)
         self._hooked.append(seat)
         return guards.beside(seat)
+
+    def switch(self, name: str, *, on: bool) -> None:
+        """Tell a plugin's observers of nothing from now on, or of what happens again."""
+        (self._off.discard if on else self._off.add)(name)
+        for seat in self._observers:
+            seat.off = seat.owner in self._off
 
     async def settled(self) -> None:
         """Wait for hooks that run after calls."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import PegboardError
@@ -37,7 +37,9 @@ class Slashes:
     """The slash commands of a board. One whose name is no word, that is switched off, or whose name two strangers claim is
     none of them; where one of ours has the name, it is that."""
 
-    def __init__(self, entries: Sequence[Entry], loaded: Loaded) -> None:
+    def __init__(self, entries: Sequence[Entry], loaded: Loaded, off: Collection[str] = frozenset()) -> None:
+        """off: plugins that a person switched off since, or for this run; it may change."""
+        self._off_here = off
         there = [entry for entry in entries if entry.group == GROUP and is_name(entry.name)]
         self._claims = {entry.name: why for entry in there if (why := contested(entry, there)) is not None}
         self._off = {entry.name: why for entry in there if (why := standing(entry, loaded)[1]) is not None}
@@ -50,7 +52,7 @@ class Slashes:
     @property
     def names(self) -> list[str]:
         """Those there are; nothing is imported."""
-        return sorted(self._entries)
+        return sorted(name for name in self._entries if name not in self._off_here)
 
     def get(self, name: str) -> Slash:
         """One command, imported now.
@@ -58,6 +60,10 @@ class Slashes:
         Raises:
             PegboardError: there is none of that name, or it does not load; nothing was done.
         """
+        if name in self._off_here and name in self._entries:
+            raise PegboardError(
+                f"/{name} is switched off in this run; /plugins on {name} switches it on. Nothing was done."
+            )
         if name not in self._loaded:
             entry = self._entries.get(name)
             if entry is None:
