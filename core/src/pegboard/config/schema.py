@@ -85,6 +85,9 @@ class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
     guard_timeout: Annotated[
         float, Meta(gt=0, description="Seconds a stranger's guard may take before the call is refused.")
     ] = 2.0
+    loop_timeout: Annotated[
+        float, Meta(ge=1, description="Seconds a stranger's code may hold up a session before it is started again.")
+    ] = 10.0
 
 
 class ApprovalSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ import msgspec
 
 from pegboard.errors import ToolError
 from pegboard.kit import landlock
-from pegboard.kit.tree import Tree
+from pegboard.kit.tree import RUNNING, Tree
 
 Stream: TypeAlias = Literal["stdout", "stderr"]
 View: TypeAlias = Literal["open", "workspace", "read_only"]
@@ -112,6 +112,7 @@ def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes]
         tree.over()
         raise
     tree.pid = process.pid
+    RUNNING.add(tree)
     return process, fds, tree
 
 

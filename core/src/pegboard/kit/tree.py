@@ -82,6 +82,7 @@ class Tree:
 
     def over(self, code: int | None = None) -> int | None:
         """It has ended: what was held for it is let go of. Its return code as `subprocess` has it, a signal as one."""
+        RUNNING.discard(self)
         if self.stand_ins is not None:
             self.stand_ins.release()
             self.stand_ins = None
@@ -236,3 +237,14 @@ def _signal(process: Process, number: int) -> None:
                 signal.pidfd_send_signal(fd, number)
         finally:
             os.close(fd)
+
+
+RUNNING: set[Tree] = set()
+"""Of this process's calls, and of jobs that end with it."""
+
+
+def kill_all() -> None:
+    """Kill every program that this process's calls run, without waiting: it is about to be another program itself."""
+    for tree in list(RUNNING):
+        with suppress(OSError):
+            tree.kill()

@@ -50,6 +50,8 @@ def switch_off(entry: Entry) -> str:
     """How a person switches this plugin off, as the end of a sentence."""
     if entry.group == "pegboard.guards":
         return f"start with --without-guard {entry.name}"
+    if entry.group == "pegboard.providers":
+        return "choose another model"
     if entry.group in _NAMED:
         return f'take "{entry.name}" out of {_NAMED[entry.group]}'
     return f'put "{entry.name}" in plugins.disable'

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
 from pegboard import port
 from pegboard.blocks import Problem
 from pegboard.errors import ConfigError, PegboardError
@@ -19,10 +20,12 @@ from pegboard.policy import choices
 from pegboard.slash import BadCommand, Command
 from pegboard.slashes import Slashes
 from pegboard.terminal import spelled, visible
+from pegboard.watchdog import Restart, restarted
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE
 from pegboard_cli.call import belongs, show_result
+from pegboard_cli.chat_again import watched
 from pegboard_cli.chat_history import History
 from pegboard_cli.chat_lines import Leave, TooLong, lines_of_stdin
 from pegboard_cli.chat_signals import Signals
@@ -54,7 +57,7 @@ class Chat:
         self._screen = Screen()
         self._out = Styles(takes_colour(sys.stdout))
         file = board.state / "history" if board.state else None
-        self._slashes = Slashes(board.assembled.entries, board.loaded)
+        self._slashes = Slashes(board.assembled.entries, board.loaded, board.switches.off)
         self._lines = lines_of_stdin(History(file), self._words, self._screen.say)
         self._echoes = not is_terminal(sys.stdin)
         self._model: str | None = None
@@ -74,7 +77,7 @@ class Chat:
         self._me = asyncio.current_task()
         await self._open(chosen(self._board, self._wishes))
         try:
-            with listening(self.signals.press, self.signals.leave):
+            with listening(self.signals.press, self.signals.leave), watched(self._board, self._screen, self._where):
                 await asyncio.sleep(0)  # Ctrl-C until here is the end
                 self._show_where()
                 while not self.signals.leaving and (line := self._read()) is not None:
@@ -188,6 +191,15 @@ class Chat:
         if old is not None:
             await old.close.aclose()
 
+    def _where(self) -> Restart:
+        """What a start in the place of this process would go on with."""
+        return Restart(sessions=[self.talk.front.session.id], off=[], why="", model=self._model, mode=self._mode)
+
+    def go_on(self, before: Restart) -> None:
+        """With what a process before this one had chosen."""
+        self._model, self._mode = before.model, before.mode
+        self._board.notes.append(before.why)
+
     def _show_where(self) -> None:
         """What answers, where and with what; of a session that is gone on with, its last exchange."""
         self._screen.say(*self.talk.header)
@@ -296,8 +308,13 @@ class Chat:
 async def chat(wishes: Wishes) -> int:
     """Hold a line session; returns the exit code: 130 when it was told to end, else 0, or where prompts come from a pipe
     that of the last turn."""
+    again = restarted()
+    if again is not None:
+        wishes = msgspec.structs.replace(wishes, session=again.sessions[0], resume=False, off=again.off)
     async with built(wishes) as board:
         held = Chat(board, wishes)
+        if again is not None:
+            held.go_on(again)
         code = await held.run()
         if held.signals.told_to_end:
             return INTERRUPTED

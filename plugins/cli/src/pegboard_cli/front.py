@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line says, whichever command it was. `flags`: settings by dotted key. `resume`: go on with the
-    last session of this root."""
+    last session of this root. `off`: plugins that are not loaded this time."""
 
     path: str | None = None
     session: str | None = None
@@ -48,6 +48,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     json: bool = False
     flags: dict[str, Any] = {}
     without_guard: list[str] = []
+    off: list[str] = []
 
     @property
     def answers(self) -> Answers:
@@ -243,7 +244,7 @@ async def built(wishes: Wishes) -> AsyncIterator[Board]:
     Raises:
         ConfigError, PluginError: what keeps it from starting, for a person to read.
     """
-    board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard)
+    board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard, off=wishes.off)
     try:
         await asyncio.sleep(0)  # Ctrl-C in the meantime is the end
         yield board

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import ClassVar
 
@@ -28,7 +29,8 @@ from pegboard_tui.working import work
 class PegboardApp(Ending):
     """Pegboard in the terminal. It returns the exit code.
 
-    model, mode: those that sessions are opened with from here on; None: what the settings say."""
+    model, mode: those that sessions are opened with from here on; None: what the settings say. at_first: done when it is
+    there."""
 
     TITLE = "pegboard"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,6 +46,7 @@ class PegboardApp(Ending):
         self.model = model
         self.mode = mode
         self._first = first
+        self.at_first: Callable[[], Awaitable[None]] | None = None
         self._count = 0
         self._closes: set[SessionView] = set()  # those that are about to be closed
 
@@ -63,6 +66,8 @@ class PegboardApp(Ending):
 
     def on_mount(self) -> None:
         self._list_sessions()
+        if self.at_first is not None:
+            self.call_later(self.at_first)
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from pegboard.terminal import plain, spelled
 
 if TYPE_CHECKING:
     from pegboard.board import Board
+    from pegboard.watchdog import Restart
 
     from pegboard_tui.app import PegboardApp
     from pegboard_tui.splash import Splash
@@ -184,23 +185,29 @@ def run(wishes: Wishes, shown: Splash | None = None) -> int:
 
 async def _run(wishes: Wishes, shown: Splash | None) -> int:
     from pegboard.board import Board
+    from pegboard.watchdog import restarted
 
-    board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard)
+    again = restarted()
+    off = again.off if again is not None else []
+    board = Board.build(root=wishes.path, flags=wishes.flags, without_guard=wishes.without_guard, off=off)
     try:
-        made = _app(board, wishes)
+        made = _app(board, wishes, again)
         gc.freeze()
         gc.enable()
         if shown is not None:
             shown.give()
-        code = await _hold(made)
+        from pegboard_tui.again import watched
+
+        with watched(board, made):
+            code = await _hold(made)
         _farewell(made, wishes)
     finally:
         await board.close()
     return code
 
 
-def _app(board: Board, wishes: Wishes) -> PegboardApp:
-    """The app with its first session.
+def _app(board: Board, wishes: Wishes, again: Restart | None = None) -> PegboardApp:
+    """The app with its first session. again: what a process before this one had open.
 
     Raises:
         ConfigError: the last session is to be gone on with, and there is none.
@@ -211,6 +218,10 @@ def _app(board: Board, wishes: Wishes) -> PegboardApp:
     from pegboard_tui.app import PegboardApp
 
     host = Hosted(board, answers=wishes.answers)
+    if again is not None:
+        from pegboard_tui.again import gone_on
+
+        return gone_on(board, host, again)
     session = host.latest() if wishes.resume else wishes.session
     if wishes.resume and session is None:
         raise ConfigError(

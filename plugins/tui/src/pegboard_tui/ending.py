@@ -64,8 +64,12 @@ class Ending(Looks):
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._came_back())
 
+    def drawn_over(self) -> None:
+        """Something else was written on the screen: Textual would draw only what has changed."""
+        self._came_back()
+
     def _came_back(self) -> None:
-        """From the shell, with an empty screen: Textual would draw only what has changed."""
+        """From the shell, with an empty screen."""
         for screen in self.screen_stack:
             screen.refresh(layout=True)
             for widget in screen.walk_children():

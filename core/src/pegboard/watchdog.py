@@ -1,0 +1,206 @@
+"""Notices a plugin that holds up a session: code of it that runs on the event loop and does not give it back.
+
+A front end of a person watches its loop so; a program that uses a `Board` has its own loop and is left alone. A thread asks
+the loop for a sign of life. Where none comes and a stranger's code is what runs, whoever watches is told after a while, and
+later told to start again without it. What can be seen from a thread is Python that runs or waits: a loop in C that keeps the
+interpreter's lock (`re`, a library) stops this thread as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from types import FrameType
+
+import msgspec
+
+from pegboard.entries import Entry
+from pegboard.kit.tree import kill_all
+from pegboard.plugins.claims import is_stranger
+from pegboard.plugins.loaded import PROJECT, log_failure, switch_off
+from pegboard.selection import may_be_off
+
+TICK = 0.25
+"""Seconds between two looks."""
+NOTICE = 2.0
+"""Seconds after which a person is told."""
+VARIABLE = "PEGBOARD_RESTARTED"
+_DEBUGGERS = frozenset({"pdb", "bdb", "debugpy", "pydevd"})
+
+
+class Culprit(msgspec.Struct, frozen=True):
+    """Whose code holds the loop. `entries`: what its module is an entry of. `place`: the file and line of it."""
+
+    entries: tuple[Entry, ...]
+    place: str
+
+    @property
+    def names(self) -> list[str]:
+        """What is switched off to be without it; a guard is never among it."""
+        return sorted({entry.name for entry in self.entries if may_be_off(entry)})
+
+    @property
+    def text(self) -> str:
+        """Who it is, for a person."""
+        names = " and ".join(sorted({repr(entry.name) for entry in self.entries}))
+        first = self.entries[0]
+        return f"the plugin {names} ({first.distribution} {first.version}) at {self.place}"
+
+
+class Restart(msgspec.Struct, frozen=True, kw_only=True):
+    """What the next process is told. `sessions`: those that are open, the one that is looked at first. `off`: plugins that
+    it is without. `why`: what a person is told. `draft`: what was written and not sent."""
+
+    sessions: list[str]
+    off: list[str]
+    why: str
+    model: str | None = None
+    mode: str | None = None
+    draft: str = ""
+
+
+class Watchdog:
+    """Of the loop that runs in this thread. `told`: is given a text, in the watching thread; `over`: on the loop, when it
+    goes on after all; restart: starts again and does not return, or cannot, and returns."""
+
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        *,
+        patience: float,
+        told: Callable[[str], object],
+        restart: Callable[[Culprit], object],
+        over: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._entries = [entry for entry in entries if is_stranger(entry)]
+        self._patience = patience
+        self._told, self._restart, self._over = told, restart, over
+        self._loop = asyncio.get_running_loop()
+        self._watched = threading.get_ident()
+        self._ended = threading.Event()
+        self._alive = threading.Event()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch while the block runs. Where no stranger is installed there is nothing to watch."""
+        if not self._entries:
+            yield
+            return
+        thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+
+    def _watch(self) -> None:
+        try:
+            held, said, last = 0.0, False, None
+            self._ask()
+            while not self._ended.wait(TICK):  # counted in looks: a machine that slept has held up nobody
+                if self._alive.is_set():
+                    if said:
+                        self._loop.call_soon_threadsafe(self._over)
+                    held, said, last = 0.0, False, None
+                    self._ask()
+                    continue
+                found = self._culprit()
+                same = found is not None and (last is None or found.entries == last.entries)
+                held, last = (held + TICK if same else 0.0), found
+                if found is None:
+                    continue
+                if held >= self._patience:
+                    self._restart(found)
+                    return
+                if held >= min(NOTICE, self._patience / 2) and not said:
+                    said = True
+                    left = self._patience - held
+                    self._told(f"{found.text} holds up this session; without it in {left:.0f} s if that goes on")
+        except RuntimeError:
+            return  # the loop is closed
+        except (OSError, ValueError) as error:  # a terminal that is gone
+            log_failure("the watchdog could not tell", error)
+
+    def _ask(self) -> None:
+        self._alive.clear()
+        self._loop.call_soon_threadsafe(self._alive.set)
+
+    def _culprit(self) -> Culprit | None:
+        """The stranger whose code the watched thread is in, itself or by what it called; None: it waits, or it is ours."""
+        frame = sys._current_frames().get(self._watched)
+        modules = list(_modules(frame))
+        if any(name.partition(".")[0] in _DEBUGGERS for name, _ in modules):
+            return None
+        for at, (name, place) in enumerate(modules):
+            if whose := [entry for entry in self._entries if _top(entry, name)]:
+                return Culprit(self._nearest(whose, [one for one, _ in modules[at:]]), place)
+            if name.partition(".")[0].partition("_")[0] == "pegboard":
+                return None
+        return None
+
+    @staticmethod
+    def _nearest(whose: list[Entry], names: list[str]) -> tuple[Entry, ...]:
+        """Of a package's entries those whose module is on the way; where none is, all."""
+        for name in names:
+            if found := [entry for entry in whose if _module(entry) == name or entry.distribution == PROJECT]:
+                return tuple(found)
+        return tuple(whose)
+
+
+def _modules(frame: FrameType | None) -> Iterator[tuple[str, str]]:
+    """(module, file:line) of a stack, the innermost first."""
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        file = PurePath(frame.f_code.co_filename).name
+        yield (name if isinstance(name, str) else ""), f"{file}:{frame.f_lineno}"
+        frame = frame.f_back
+
+
+def _module(entry: Entry) -> str:
+    return entry.value.partition(":")[0]
+
+
+def _top(entry: Entry, name: str) -> bool:
+    if entry.distribution == PROJECT:
+        return name.startswith("pegboard_project_") and name.endswith(f"_{entry.name.replace('-', '_')}")
+    return _module(entry).partition(".")[0] == name.partition(".")[0]
+
+
+# --- starting again ---------------------------------------------------------------------------------------------------
+
+
+def start_again(restart: Restart) -> None:
+    """Run this program anew in the place of this process, with the same command line. Returns where that cannot be.
+
+    Files that this process holds are closed by it, and so its locks are free; the log has what was shown. Programs that its
+    calls run are killed."""
+    kill_all()
+    os.environ[VARIABLE] = msgspec.json.encode(restart).decode()
+    try:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    except OSError as error:
+        os.environ.pop(VARIABLE, None)
+        log_failure("the program could not be started again", error)
+
+
+def restarted() -> Restart | None:
+    """What the process before said, once; None: there was none."""
+    try:
+        return msgspec.json.decode(os.environ.pop(VARIABLE, ""), type=Restart)
+    except msgspec.MsgspecError:
+        return None
+
+
+def why_again(culprit: Culprit) -> str:
+    """What the next process tells the person."""
+    names = culprit.names
+    said = f"{culprit.text} held up the session, which was started again"
+    if names:
+        keep = f"the next start has it again, unless you say /plugins off {names[0]} keep"
+        return f"{said} without {' and '.join(names)}; {keep}"
+    return f"{said}, with it: update or uninstall it, or {switch_off(culprit.entries[0])}"

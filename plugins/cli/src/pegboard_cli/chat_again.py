@@ -1,0 +1,51 @@
+"""A line session that a plugin holds up: told of, and started again without that plugin."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+from pegboard.terminal import visible
+from pegboard.watchdog import Culprit, Restart, Watchdog, start_again, why_again
+
+from pegboard_cli.screen import Screen
+from pegboard_cli.styles import is_terminal
+
+if TYPE_CHECKING:
+    from pegboard.board import Board
+
+try:
+    import termios
+except ImportError:  # Windows
+    termios = None  # type: ignore[assignment]
+
+
+@contextmanager
+def watched(board: Board, screen: Screen, now: Callable[[], Restart]) -> Iterator[None]:
+    """Watch the running loop. now: what a start in the place of this process would go on with. Where prompts come from a
+    pipe it is only told of: those that were read and not answered would be lost."""
+    attended = is_terminal(sys.stdin)
+    before = termios.tcgetattr(sys.stdin) if attended and termios is not None else None
+
+    def tell(text: str) -> None:
+        screen.say(screen.styles.warn(visible(f"! {text}")))
+
+    def again(culprit: Culprit) -> None:
+        if not attended:
+            tell(f"{culprit.text} still holds up this session; prompts come from a pipe, so it is not started again")
+            return
+        why = why_again(culprit)
+        restart = msgspec.structs.replace(now(), off=[*board.switches.off, *culprit.names], why=why)
+        tell("starting again ...")
+        if before is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
+        start_again(restart)
+        tell("that could not be done; end this process and start it again with --session")
+
+    patience = board.config.plugins.loop_timeout
+    with Watchdog(board.assembled.there, patience=patience, told=tell, restart=again).watching():
+        yield
