@@ -6,7 +6,9 @@ needs is `Board`. Names are looked up when first used, so that importing costs n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pegboard.lazily import lazily
 
 __version__ = "0.1.0"
 
@@ -33,26 +35,16 @@ if TYPE_CHECKING:
     from pegboard.touches import Runs as Runs
     from pegboard.touches import Writes as Writes
 
-_WHERE = {
-    "pegboard.board": ("Board",),
-    "pegboard.calls": ("Answer", "Ask", "Call", "Deny", "Record", "Result", "Touch"),
-    "pegboard.context": ("Context", "SyncContext"),
-    "pegboard.errors": ("PegboardError", "ToolError"),
-    "pegboard.hooks": ("Fragment", "hookimpl"),
-    "pegboard.tooling": ("Tool", "tool"),
-    "pegboard.touches": ("Fetches", "Lists", "Reads", "Runs", "Writes"),
-}
-_NAMES = {name: module for module, names in _WHERE.items() for name in names}
-__all__ = [*sorted(_NAMES), "__version__"]  # noqa: PLE0604 - the names above
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
-    from importlib import import_module
-
-    module = _NAMES.get(name)
-    if module is None:
-        raise AttributeError(f"module 'pegboard' has no attribute {name!r}")
-    value = getattr(import_module(module), name)
-    globals()[name] = value
-    return value
+__getattr__, _names = lazily(
+    __name__,
+    {
+        "board": ("Board",),
+        "calls": ("Answer", "Ask", "Call", "Deny", "Record", "Result", "Touch"),
+        "context": ("Context", "SyncContext"),
+        "errors": ("PegboardError", "ToolError"),
+        "hooks": ("Fragment", "hookimpl"),
+        "tooling": ("Tool", "tool"),
+        "touches": ("Fetches", "Lists", "Reads", "Runs", "Writes"),
+    },
+)
+__all__ = [*_names, "__version__"]  # noqa: PLE0604 - the names above

@@ -12,8 +12,9 @@ What tests name can be imported from here, and is imported when it is named. doc
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pegboard.lazily import lazily
 
 if TYPE_CHECKING:
     from pegboard.testing.approvals import Approvals as Approvals
@@ -24,18 +25,13 @@ if TYPE_CHECKING:
     from pegboard.testing.scripted import Scripted as Scripted
     from pegboard.testing.writes import writes_detected as writes_detected
 
-_HOMES = {
-    "Approvals": "approvals",
-    "Called": "called",
-    "Scripted": "scripted",
-    "TestBoard": "bench",
-    "no": "approvals",
-    "writes_detected": "writes",
-    "yes": "approvals",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __all__ = lazily(
+    __name__,
+    {
+        "approvals": ("Approvals", "no", "yes"),
+        "bench": ("TestBoard",),
+        "called": ("Called",),
+        "scripted": ("Scripted",),
+        "writes": ("writes_detected",),
+    },
+)

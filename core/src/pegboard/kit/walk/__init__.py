@@ -9,7 +9,9 @@ looked up when first used: the Python engine's process needs few of these module
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pegboard.lazily import lazily
 
 if TYPE_CHECKING:
     from pegboard.kit.walk.engine import Run as Run
@@ -25,23 +27,12 @@ if TYPE_CHECKING:
     from pegboard.kit.walk.search import glob as glob
     from pegboard.kit.walk.search import grep as grep
 
-_WHERE = {
-    "engine": ("Run", "find_rg"),
-    "ignore": ("NEVER", "Scope", "top_scope"),
-    "query": ("GlobQuery", "Hit", "Hits", "Paths", "Query"),
-    "search": ("glob", "grep"),
-}
-_NAMES = {name: module for module, names in _WHERE.items() for name in names}
-__all__ = sorted(_NAMES)  # noqa: PLE0605 - the names above
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
-    from importlib import import_module
-
-    module = _NAMES.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __all__ = lazily(
+    __name__,
+    {
+        "engine": ("Run", "find_rg"),
+        "ignore": ("NEVER", "Scope", "top_scope"),
+        "query": ("GlobQuery", "Hit", "Hits", "Paths", "Query"),
+        "search": ("glob", "grep"),
+    },
+)

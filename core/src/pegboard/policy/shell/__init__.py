@@ -4,7 +4,9 @@ Names are looked up when first used: a guard that only wants to know which names
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pegboard.lazily import lazily
 
 if TYPE_CHECKING:
     from pegboard.policy.shell.judge import read_line as read_line
@@ -14,22 +16,11 @@ if TYPE_CHECKING:
     from pegboard.policy.shell.line import Word as Word
     from pegboard.policy.shell.matching import matches as matches
 
-_WHERE = {
-    "judge": ("read_line",),
-    "line": ("Command", "Line", "Trouble", "Word"),
-    "matching": ("matches",),
-}
-_NAMES = {name: module for module, names in _WHERE.items() for name in names}
-__all__ = sorted(_NAMES)  # noqa: PLE0605 - the names above
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used (PEP 562)."""
-    from importlib import import_module
-
-    module = _NAMES.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{module}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __all__ = lazily(
+    __name__,
+    {
+        "judge": ("read_line",),
+        "line": ("Command", "Line", "Trouble", "Word"),
+        "matching": ("matches",),
+    },
+)
