@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import compileall
 import os
-import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from selectors import EVENT_READ, DefaultSelector
 from tempfile import TemporaryDirectory
 
 import msgspec
@@ -21,7 +19,7 @@ from pegboard.checking.inside import Job, Line
 from pegboard.checking.report import Begun, Finding, Key, Report, report
 from pegboard.checking.target import Target
 from pegboard.errors import PegboardError
-from pegboard.kit.reporting import how_it_ended, reporting
+from pegboard.kit.reporting import Child, reporting
 
 STEP = 30.0
 """Seconds that one check may take."""
@@ -30,7 +28,6 @@ MEMORY = 4 * 1024**3
 AGAIN = 2
 """How often the time of loading is measured again, alone, before it counts as too long: a machine may be busy."""
 _MOST_ATTEMPTS = 12
-_TAIL = 4000
 _MAIN = "pegboard.checking.inside:main"
 
 
@@ -139,27 +136,27 @@ def _compile(target: Target) -> None:
 
 def _attempt(states: Sequence[_State], step: float, memory: int) -> tuple[str, _State | None]:
     """Check these in one child. What ended it, and at which; None: it came to its end."""
-    with _started([state.job() for state in states], memory) as (process, descriptor):
-        lines = _lines(descriptor, process, step)
+    with _started([state.job() for state in states], memory) as child:
         at = states[0]
-        for line in lines:
-            at = states[line.job]
-            at.take(line)
-            if line.size is not None and line.job + 1 < len(states):
-                at = states[line.job + 1]
+        while lines := child.told(time.monotonic() + step):
+            for line in lines:
+                at = states[line.job]
+                at.take(line)
+                if line.size is not None and line.job + 1 < len(states):
+                    at = states[line.job + 1]
         if all(state.size is not None for state in states):
             return "", None
-        if process.poll() is None and lines.late:
+        if lines is None and child.running():
             return f"it did not come back within {step:g} s, and was ended", at
-        return f"it ended the process ({how_it_ended(process, lines.tail)})", at
+        return f"it ended the process ({child.how_it_ended()})", at
 
 
 @contextmanager
-def _started(jobs: Sequence[Job], memory: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def _started(jobs: Sequence[Job], memory: int) -> Iterator[Child[Line]]:
     """The child, in a folder and a home of its own."""
     with TemporaryDirectory(prefix="pegboard-check-", ignore_cleanup_errors=True) as folder, ExitStack() as stack:
         environ = _environment(os.environ, folder)
-        child = reporting(_MAIN, str(memory), sent=msgspec.json.encode(jobs), cwd=folder, environ=environ)
+        child = reporting(_MAIN, str(memory), sent=msgspec.json.encode(jobs), kind=Line, cwd=folder, environ=environ)
         try:
             started = stack.enter_context(child)
         except OSError as error:
@@ -175,42 +172,3 @@ def _environment(given: Mapping[str, str], folder: str) -> dict[str, str]:
     os.mkdir(home)
     os.mkdir(temporary)
     return {**kept, "HOME": home, "USERPROFILE": home, "TMPDIR": temporary, "TEMP": temporary, "TMP": temporary}
-
-
-class _lines:  # noqa: N801 - reads as a function where it is used
-    """The lines of the report as they come, for as long as none takes longer than a step. `late`: one did; `tail`: the end
-    of what the child printed on stderr."""
-
-    def __init__(self, descriptor: int, process: subprocess.Popen[bytes], step: float) -> None:
-        assert process.stderr is not None
-        self._descriptor, self._process, self._step = descriptor, process, step
-        self._stderr = process.stderr.fileno()
-        self.late, self.tail = False, b""
-
-    def __iter__(self) -> Iterator[Line]:
-        rest, deadline = b"", time.monotonic() + self._step
-        with DefaultSelector() as selector:
-            selector.register(self._descriptor, EVENT_READ)
-            selector.register(self._stderr, EVENT_READ)
-            while True:
-                ready = {key.fd for key, _ in selector.select(min(0.2, max(0.0, deadline - time.monotonic())))}
-                if not ready and time.monotonic() >= deadline:
-                    self.late = True
-                    return
-                if not ready and self._process.poll() is not None:
-                    return  # what it left behind may hold the pipe open for ever
-                if self._stderr in ready:
-                    data = os.read(self._stderr, 1 << 16)
-                    self.tail = (self.tail + data)[-_TAIL:]
-                    if not data:
-                        selector.unregister(self._stderr)
-                if self._descriptor not in ready:
-                    continue
-                data = os.read(self._descriptor, 1 << 16)
-                if not data:
-                    return
-                *whole, rest = (rest + data).split(b"\n")
-                for line in whole:
-                    with suppress(msgspec.MsgspecError):  # a plugin wrote to a descriptor that is not its own
-                        yield msgspec.json.decode(line, type=Line)
-                        deadline = time.monotonic() + self._step

@@ -5,26 +5,21 @@ Many in one child; what fails there is looked at again alone, for another one ma
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from selectors import EVENT_READ, DefaultSelector
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import msgspec
 
 from pegboard.entries import Entry
-from pegboard.kit.reporting import how_it_ended, reporting
+from pegboard.kit.reporting import reporting
 from pegboard.plugins.child import Seen, Wanted
 
 LIMIT = 5.0
 """Seconds that an entry may take to be imported and to register."""
 START = 30.0
 """Seconds that the child may take to begin."""
-_GLANCE = 0.2
-_TAIL = 4000
 _MAIN = "pegboard.plugins.child:main"
 
 _SILENT = Seen(index=0, what="crash", error="it kept the process that looked at it from telling of it")
@@ -59,16 +54,15 @@ def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
     """What one child says of these, by index. The last is the one that hung or ended it, if one did."""
     with ExitStack() as stack:
         try:
-            process, report = stack.enter_context(reporting(_MAIN, sent=msgspec.json.encode(wanted)))
+            child = stack.enter_context(reporting(_MAIN, sent=msgspec.json.encode(wanted), kind=Seen))
         except OSError as failed:
             raise CannotLook(f"no child process can be started ({failed})") from None
-        reader = _Reader(report, process)
         seen: dict[int, Seen] = {}
         under_way: int | None = None
         deadline = time.monotonic() + START
         while len(seen) < len(wanted):
-            lines = reader.lines(deadline)
-            if lines is None:  # too late
+            lines = child.told(deadline)
+            if lines is None:
                 if under_way is None:
                     raise CannotLook("the child process that looks at plugins did not begin")
                 error = f"it did not come back within {limit:g} s when it was imported"
@@ -81,56 +75,8 @@ def _child(wanted: Sequence[Wanted], limit: float) -> dict[int, Seen]:
                 else:
                     seen[line.index], under_way = line, None
         if under_way is not None:
-            error = f"it ended the process when it was imported ({how_it_ended(process, reader.tail)})"
+            error = f"it ended the process when it was imported ({child.how_it_ended()})"
             seen[under_way] = Seen(index=under_way, what="crash", error=error)
         elif not seen:
-            raise CannotLook(
-                f"the child process that looks at plugins ended at once ({how_it_ended(process, reader.tail)})"
-            )
+            raise CannotLook(f"the child process that looks at plugins ended at once ({child.how_it_ended()})")
         return seen
-
-
-class _Reader:
-    """Reads the report, and the end of what the child and its plugins print on stderr."""
-
-    def __init__(self, report: int, process: subprocess.Popen[bytes]) -> None:
-        assert process.stderr is not None
-        self._process = process
-        self.tail = b""
-        self._rest = b""
-        self._selector = DefaultSelector()
-        self._selector.register(report, EVENT_READ, self._take_report)
-        self._selector.register(process.stderr.fileno(), EVENT_READ, self._take_stderr)
-        self._lines: list[Seen] | None = None
-
-    def lines(self, deadline: float) -> list[Seen] | None:
-        """The next lines of the report. Empty: it has ended; None: the deadline is over."""
-        self._lines = None
-        while self._lines is None:
-            left = deadline - time.monotonic()
-            ready = self._selector.select(min(max(left, 0), _GLANCE))
-            if not ready and left <= 0:
-                return None
-            if not ready and self._process.poll() is not None:
-                return []  # a copy that a plugin forked may hold the pipe open for ever
-            for key, _ in ready:
-                take: Callable[[int], None] = key.data
-                take(key.fd)
-        return self._lines
-
-    def _take_report(self, fd: int) -> None:
-        data = os.read(fd, 1 << 16)
-        if not data:
-            self._selector.unregister(fd)
-            self._lines = self._lines or []
-            return
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        if whole:
-            with suppress(msgspec.MsgspecError):  # a plugin wrote to a descriptor that is not its own
-                self._lines = [msgspec.json.decode(line, type=Seen) for line in whole]
-
-    def _take_stderr(self, fd: int) -> None:
-        data = os.read(fd, 1 << 16)
-        if not data:
-            self._selector.unregister(fd)
-        self.tail = (self.tail + data)[-_TAIL:]
