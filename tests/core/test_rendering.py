@@ -200,12 +200,16 @@ def released() -> Iterator[threading.Event]:
     event.set()
 
 
-async def test_one_that_hangs_holds_up_nobody_and_is_not_asked_until_it_has_ended(released: threading.Event) -> None:
+@pytest.mark.parametrize("how", ["waits", "loops"])
+async def test_one_that_hangs_holds_up_nobody_and_is_not_asked_until_it_has_ended(
+    released: threading.Event, how: str
+) -> None:
     asked: list[int] = []
 
     def draw(found: Count) -> list[AnyBlock]:
         asked.append(1)
-        released.wait(60)
+        while not released.wait(60) if how == "waits" else not released.is_set():
+            pass
         return [Note(text="late")]
 
     mine = renderers(draw, limit=0.05)

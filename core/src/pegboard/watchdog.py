@@ -2,7 +2,8 @@
 
 A front end of a person watches its loop so; a program that uses a `Board` has its own loop and is left alone. A thread asks
 the loop for a sign of life. Where none comes and a stranger's code is what runs, whoever watches is told after a while, and
-later told to start again without it. What can be seen from a thread is Python that runs or waits: a loop in C that keeps the
+later told to start again without it; a person who does not want to wait presses Ctrl-C. A program that is told to end while
+its loop cannot hear it ends. What can be seen from a thread is Python that runs or waits: a loop in C that keeps the
 interpreter's lock (`re`, a library) stops this thread as well.
 """
 
@@ -10,12 +11,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import stat
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
 from types import FrameType
+from typing import Any
 
 import msgspec
 
@@ -30,6 +35,7 @@ TICK = 0.25
 NOTICE = 2.0
 """Seconds after which a person is told."""
 VARIABLE = "PEGBOARD_RESTARTED"
+"""Names the open file that says what the next process is told: an environment would hold no long draft."""
 _DEBUGGERS = frozenset({"pdb", "bdb", "debugpy", "pydevd"})
 
 
@@ -54,19 +60,20 @@ class Culprit(msgspec.Struct, frozen=True):
 
 class Restart(msgspec.Struct, frozen=True, kw_only=True):
     """What the next process is told. `sessions`: those that are open, the one that is looked at first. `off`: plugins that
-    it is without. `why`: what a person is told. `draft`: what was written and not sent."""
+    it is without. `why`: what a person is told. `drafts`: what was written and not sent, by session."""
 
     sessions: list[str]
     off: list[str]
     why: str
     model: str | None = None
     mode: str | None = None
-    draft: str = ""
+    drafts: dict[str, str] = {}
 
 
 class Watchdog:
     """Of the loop that runs in this thread. `told`: is given a text, in the watching thread; `over`: on the loop, when it
-    goes on after all; restart: starts again and does not return, or cannot, and returns."""
+    goes on after all; let_go: gives the terminal back, before what is next; restart: starts again and does not return, or
+    cannot, and returns. restart None: nothing is started again, and Ctrl-C ends the program."""
 
     def __init__(
         self,
@@ -74,16 +81,19 @@ class Watchdog:
         *,
         patience: float,
         told: Callable[[str], object],
-        restart: Callable[[Culprit], object],
+        restart: Callable[[Culprit], object] | None,
         over: Callable[[], object] = lambda: None,
+        let_go: Callable[[], object] = lambda: None,
     ) -> None:
         self._entries = [entry for entry in entries if is_stranger(entry)]
         self._patience = patience
-        self._told, self._restart, self._over = told, restart, over
+        self._told, self._restart, self._over, self._let_go = told, restart, over, let_go
         self._loop = asyncio.get_running_loop()
         self._watched = threading.get_ident()
         self._ended = threading.Event()
         self._alive = threading.Event()
+        self._said = False
+        self._signal: int | None = None
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -94,19 +104,29 @@ class Watchdog:
         thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         thread.start()
         try:
-            yield
+            with _noticed(self._heard):
+                yield
         finally:
             self._ended.set()
 
+    def press(self) -> None:
+        """Ctrl-C, from any thread: a person who was told who holds up the session does not want to wait."""
+        self._heard(signal.SIGINT)
+
+    def _heard(self, number: int) -> None:
+        """No lock is taken: as a signal's handler this may run in the middle of anything."""
+        if number != signal.SIGINT or (self._said and self._signal is None):
+            self._signal = number
+
     def _watch(self) -> None:
         try:
-            held, said, last = 0.0, False, None
+            held, last = 0.0, None
             self._ask()
             while not self._ended.wait(TICK):  # counted in looks: a machine that slept has held up nobody
                 if self._alive.is_set():
-                    if said:
+                    if self._said:
                         self._loop.call_soon_threadsafe(self._over)
-                    held, said, last = 0.0, False, None
+                    held, last, self._said, self._signal = 0.0, None, False, None
                     self._ask()
                     continue
                 found = self._culprit()
@@ -114,17 +134,34 @@ class Watchdog:
                 held, last = (held + TICK if same else 0.0), found
                 if found is None:
                     continue
-                if held >= self._patience:
+                if self._said and self._signal is not None:
+                    self._do_not_wait(found, self._signal)
+                    return
+                if held >= self._patience and self._restart is not None:
+                    self._let_go()
                     self._restart(found)
                     return
-                if held >= min(NOTICE, self._patience / 2) and not said:
-                    said = True
-                    left = self._patience - held
-                    self._told(f"{found.text} holds up this session; without it in {left:.0f} s if that goes on")
+                if held >= min(NOTICE, self._patience / 2) and not self._said:
+                    self._said = True
+                    self._told(self._what_comes(found, self._patience - held))
         except RuntimeError:
             return  # the loop is closed
         except (OSError, ValueError) as error:  # a terminal that is gone
             log_failure("the watchdog could not tell", error)
+
+    def _what_comes(self, found: Culprit, left: float) -> str:
+        held = f"{found.text} holds up this session"
+        if self._restart is None:
+            return f"{held}; it is not started again, since prompts come from a pipe. Ctrl-C ends it"
+        return f"{held}; it starts again without in {left:.0f} s if that goes on, at Ctrl-C now"
+
+    def _do_not_wait(self, found: Culprit, number: int) -> None:
+        self._let_go()
+        if number == signal.SIGINT and self._restart is not None:
+            self._restart(found)
+            return
+        kill_all()
+        os._exit(128 + number)
 
     def _ask(self) -> None:
         self._alive.clear()
@@ -150,6 +187,39 @@ class Watchdog:
             if found := [entry for entry in whose if _module(entry) == name or entry.distribution == PROJECT]:
                 return tuple(found)
         return tuple(whose)
+
+
+@contextmanager
+def _noticed(heard: Callable[[int], object]) -> Iterator[None]:
+    """Be told of the signals that the loop hears as soon as they come, and not when the loop runs. Who heard them before
+    still does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: dict[int, Any] = {}
+
+    def noticed(number: int, frame: FrameType | None) -> None:
+        heard(number)
+        if callable(then := before[number]):
+            then(number, frame)
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and callable(there := signal.getsignal(number)):
+            before[number] = there
+            _handle(number, noticed)
+    try:
+        yield
+    finally:
+        for number, there in before.items():
+            if signal.getsignal(number) is noticed:
+                _handle(number, there)
+
+
+def _handle(number: int, handler: Any) -> None:
+    signal.signal(number, handler)
+    if hasattr(signal, "siginterrupt"):
+        signal.siginterrupt(number, False)  # as the loop has it
 
 
 def _modules(frame: FrameType | None) -> Iterator[tuple[str, str]]:
@@ -180,9 +250,13 @@ def start_again(restart: Restart) -> None:
     Files that this process holds are closed by it, and so its locks are free; the log has what was shown. Programs that its
     calls run are killed."""
     kill_all()
-    os.environ[VARIABLE] = msgspec.json.encode(restart).decode()
     try:
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+        with tempfile.TemporaryFile() as file:  # nameless, and gone with whoever has it open
+            file.write(msgspec.json.encode(restart))
+            file.flush()
+            os.set_inheritable(file.fileno(), True)
+            os.environ[VARIABLE] = str(file.fileno())
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     except OSError as error:
         os.environ.pop(VARIABLE, None)
         log_failure("the program could not be started again", error)
@@ -191,8 +265,13 @@ def start_again(restart: Restart) -> None:
 def restarted() -> Restart | None:
     """What the process before said, once; None: there was none."""
     try:
-        return msgspec.json.decode(os.environ.pop(VARIABLE, ""), type=Restart)
-    except msgspec.MsgspecError:
+        file = int(os.environ.pop(VARIABLE, ""))
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        with os.fdopen(file, "rb") as told:
+            told.seek(0)
+            return msgspec.json.decode(told.read(), type=Restart)
+    except (ValueError, OSError, msgspec.MsgspecError):
         return None
 
 

@@ -33,19 +33,18 @@ def watched(board: Board, screen: Screen, now: Callable[[], Restart]) -> Iterato
     def tell(text: str) -> None:
         screen.say(screen.styles.warn(visible(f"! {text}")))
 
-    def again(culprit: Culprit) -> None:
-        if not attended:
-            tell(f"{culprit.text} still holds up this session; prompts come from a pipe, so it is not started again")
-            return
-        why = why_again(culprit)
-        restart = msgspec.structs.replace(now(), off=[*board.switches.off, *culprit.names], why=why)
-        tell("starting again ...")
+    def let_go() -> None:
         if before is not None:
             with suppress(termios.error):
                 termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
+
+    def again(culprit: Culprit) -> None:
+        why = why_again(culprit)
+        restart = msgspec.structs.replace(now(), off=[*board.switches.off, *culprit.names], why=why)
+        tell("starting again ...")
         start_again(restart)
         tell("that could not be done; end this process and start it again with --session")
 
-    patience = board.config.plugins.loop_timeout
-    with Watchdog(board.assembled.there, patience=patience, told=tell, restart=again).watching():
+    patience, restart = board.config.plugins.loop_timeout, again if attended else None
+    with Watchdog(board.assembled.there, patience=patience, told=tell, restart=restart, let_go=let_go).watching():
         yield

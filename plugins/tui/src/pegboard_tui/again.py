@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pegboard.terminal import visible
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pegboard.board import Board
     from pegboard.hosting import Hosted
 
+    from pegboard_tui.session import SessionView
+
 try:
     import termios
 except ImportError:  # Windows
@@ -28,8 +31,6 @@ _PLAIN = (
     + "\x1b[<u\x1b[0m\x1b[?1049l\x1b[?25h"
 )
 """What an app in the terminal switched on is off again: mouse, focus, pastes, keys, the other screen."""
-MOST_DRAFT = 64 * 1024
-"""Characters of what is written and not sent that go with it: an environment holds no more."""
 
 
 @contextmanager
@@ -42,18 +43,24 @@ def watched(board: Board, made: PegboardApp) -> Iterator[None]:
 
     def tell(text: str) -> None:
         columns, lines = shutil.get_terminal_size()
-        _write(f"\x1b7\x1b[{lines};1H\x1b[0;7m{visible(text)[: columns - 1]}\x1b[K\x1b[0m\x1b8")
+        told = wrap(visible(text), max(columns - 1, 20))[-lines:]
+        drawn = (f"\x1b[{lines - up};1H\x1b[0;7m{line}\x1b[K" for up, line in enumerate(reversed(told)))
+        _write(f"\x1b7{''.join(drawn)}\x1b[0m\x1b8")
 
-    def again(culprit: Culprit) -> None:
-        restart = _now(made, [*board.switches.off, *culprit.names], why_again(culprit))
+    def let_go() -> None:
         _write(_PLAIN)
         if before is not None:
             with suppress(termios.error):
                 termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
-        start_again(restart)
+
+    def again(culprit: Culprit) -> None:
+        start_again(_now(made, [*board.switches.off, *culprit.names], why_again(culprit)))
 
     patience = board.config.plugins.loop_timeout
-    watchdog = Watchdog(board.assembled.there, patience=patience, told=tell, restart=again, over=made.drawn_over)
+    watchdog = Watchdog(
+        board.assembled.there, patience=patience, told=tell, restart=again, over=made.drawn_over, let_go=let_go
+    )
+    made.pressed = watchdog.press
     with watchdog.watching():
         yield
 
@@ -73,10 +80,11 @@ def gone_on(board: Board, host: Hosted, before: Restart) -> PegboardApp:
     async def rest() -> None:
         view = made.view
         for id in others:
-            await made.open_session(id)
+            await made.open_session(id, in_place=False)
         made.look_at(view)
-        if before.draft:
-            view.composer.write(before.draft)
+        for one in made.views:
+            if draft := before.drafts.get(one.conversation.id):
+                one.composer.write(draft)
 
     made.at_first = rest
     return made
@@ -85,15 +93,22 @@ def gone_on(board: Board, host: Hosted, before: Restart) -> PegboardApp:
 def _now(made: PegboardApp, off: list[str], why: str) -> Restart:
     """What is open. The thread that changes it does not run."""
     first = made.view
-    waiting = [*first.queued.steered, *first.queued.texts, first.composer.text]
+    others = [view for view in made.views if view is not first]
+    drafts = {view.conversation.id: _draft(view) for view in (first, *others)}
     return Restart(
-        sessions=[first.conversation.id, *(one.conversation.id for one in made.views if one is not first and one.used)],
+        sessions=[first.conversation.id, *(v.conversation.id for v in others if v.used or drafts[v.conversation.id])],
         off=off,
         why=why,
         model=made.model,
         mode=made.mode,
-        draft="\n\n".join(text for text in waiting if text.strip())[:MOST_DRAFT],
+        drafts={id: text for id, text in drafts.items() if text},
     )
+
+
+def _draft(view: SessionView) -> str:
+    """What was written in a session and no turn has had: prompts that waited, then the input."""
+    waiting = [*view.queued.steered, *view.queued.texts, view.composer.text]
+    return "\n\n".join(text for text in waiting if text.strip())
 
 
 def _write(text: str) -> None:

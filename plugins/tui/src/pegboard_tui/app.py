@@ -93,9 +93,9 @@ class PegboardApp(Ending):
         self._list_sessions()
         self.show_standing()
 
-    async def open_session(self, id: str | None) -> None:
-        """Open a session beside the others, or look at it if it is open; id None: a new one. One in which nothing happened
-        gives way to it. What keeps it from being opened is told."""
+    async def open_session(self, id: str | None, *, in_place: bool = True) -> None:
+        """Open a session beside the others, or look at it if it is open; id None: a new one. in_place: the one that was
+        looked at gives way to it if nothing happened there. What keeps it from being opened is told."""
         if there := next((view for view in self.views if view.conversation.id == id), None):
             self.look_at(there)
             return
@@ -107,7 +107,7 @@ class PegboardApp(Ending):
         before, view = self.view, self._view(conversation)
         await self._switcher.mount(view)
         self.look_at(view)
-        if before.untouched:
+        if in_place and before.untouched:
             await self.close_session(before)
 
     async def close_session(self, view: SessionView) -> None:

@@ -196,10 +196,7 @@ async def _run(wishes: Wishes, shown: Splash | None) -> int:
         gc.enable()
         if shown is not None:
             shown.give()
-        from pegboard_tui.again import watched
-
-        with watched(board, made):
-            code = await _hold(made)
+        code = await _hold(made, board)
         _farewell(made, wishes)
     finally:
         await board.close()
@@ -231,14 +228,15 @@ def _app(board: Board, wishes: Wishes, again: Restart | None = None) -> Pegboard
     return PegboardApp(host, host.open(session))
 
 
-async def _hold(made: PegboardApp) -> int:
-    """Run the app, and hear signals meanwhile."""
+async def _hold(made: PegboardApp, board: Board) -> int:
+    """Run the app, and hear signals meanwhile, whoever holds it up."""
+    from pegboard_tui.again import watched
     from pegboard_tui.interrupts import hearing
 
     def press() -> None:
         made.call_next(made.action_interrupt)
 
-    with hearing(press, made.told_to_end):
+    with hearing(press, made.told_to_end), watched(board, made):
         code = await made.run_async()
     if made.failure is not None:
         return ERROR

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -25,7 +25,7 @@ OK, INTERRUPTED = 0, 130
 
 class Ending(Looks):
     """An app that ends well. failure: what ended it that should not have. left: ids of the open sessions in which something
-    happened."""
+    happened. pressed: told of Ctrl-C in the thread that reads keys, whether the loop runs or not."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -39,6 +39,7 @@ class Ending(Looks):
         super().__init__(host)
         self.failure: BaseException | None = None
         self.left: list[str] = []
+        self.pressed: Callable[[], object] = lambda: None
         self._leaving = False
         self._signal: str | None = None
 

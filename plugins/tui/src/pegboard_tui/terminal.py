@@ -10,6 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
+from textual.message import Message
 
 from pegboard_tui.composer.keyboards import read_pastes_whole
 
@@ -31,6 +33,13 @@ class Terminal(LinuxDriver):
         writer = self._writer_thread
         if writer is not None and writer.is_alive():
             writer.stop()
+
+    def process_message(self, message: Message) -> None:
+        """Hand on what was typed. Of Ctrl-C the app is told at once, too: its loop may not run."""
+        if isinstance(message, Key) and message.key == "ctrl+c":
+            app: PegboardApp = self._app  # type: ignore[assignment]
+            app.pressed()
+        super().process_message(message)
 
     def _run_input_thread(self) -> None:
         read_pastes_whole()
