@@ -100,15 +100,16 @@ def test_chat_goes_on_without_the_tool_and_with_the_guard_that_held_it_up(cli: A
 
 @needs_tmux
 @pytest.mark.xdist_group("tmux")
-def test_the_app_goes_on_with_what_it_had_open_and_what_was_being_written(cli: Any, environ: dict[str, str]) -> None:
+def test_the_app_goes_on_with_what_it_had_shown_as_soon_as_the_person_wants(cli: Any, environ: dict[str, str]) -> None:
     cli.script({"text": "the first answer"}, {"calls": [["hold", {"command": "sleep 300"}]]})
-    environ = {**environ, "PEGBOARD_PLUGINS_LOOP_TIMEOUT": "4"}
+    environ = {**environ, "PEGBOARD_PLUGINS_LOOP_TIMEOUT": "600"}
     with Pane([PROGRAM, "tui", "--session", "s1", "--yes"], cwd=cli.root, env=environ) as pane:
         pane.wait_for("plays what is written")
         pane.type("hello", "Enter")
         pane.wait_for("the first answer")
         pane.type("hold it", "Enter")
         pane.wait_for("holds up this session")
+        pane.press("C-c")
         screen = pane.wait_for("held up")
         assert "the first answer" in screen and "hold it" in screen
         pane.type("/plugins off holds", "Enter")

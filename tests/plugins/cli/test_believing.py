@@ -12,9 +12,9 @@ from pegboard.believing import concealed
 from pegboard.board import Board
 from pegboard.entries import Entry, scan
 from pegboard.manifest import EntrySaid, ToolSaid
-from pegboard_cli.checks import _manifests
 from pegboard_cli.plugin_list import Installed
 from pegboard_cli.reviewed.info import _info, _lines
+from pegboard_cli.reviewed.standing import _manifests
 from stranger_wheels import make_wheel, said
 
 LIAR = """
@@ -65,7 +65,7 @@ async def test_a_lie_about_touches_is_told_and_the_truth_is_not_doubted(machine:
     (known,) = _info(entries, here).entries
     if which == "liar":
         assert len(noted) == 1 and lie in noted[0] and 'put "liar" in plugins.disable' in noted[0]
-        assert [check.ok for check in checks] == [False] and lie in checks[0].text
+        assert [ok for _, ok, _, _ in checks] == [False] and lie in checks[0][2]
         assert known.said_by == "look" and lie in (known.problem or "") and known.said.tools[0].touches == ["run"]
         assert any(lie in line for line in _lines(_info(entries, here)))
     else:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from pegboard.assembly import UNGUARDED
 from pegboard.errors import ConfigError, PegboardError
-from pegboard.plugins.claims import is_stranger
 
 from pegboard_cli.confinement import confinement
 from pegboard_cli.plugin_list import Installed, PluginList
+from pegboard_cli.reviewed.standing import reviewed
 from pegboard_cli.versions import program_version
 
 if TYPE_CHECKING:
-    from pegboard.entries import Entry
     from pegboard.providers import Providers
 
 OLDEST = (3, 11)
@@ -56,7 +55,7 @@ def examine(installed: Installed, *, retry: bool) -> tuple[Findings, PluginList]
         lambda: _copies(installed.copies),
         lambda: _plugins(listed, notes, guarded=installed.guarded),
         lambda: _built_for(installed),
-        lambda: _lock(installed),
+        lambda: (Check(id=id, ok=ok, text=text, fix=fix) for id, ok, text, fix in reviewed(installed)),
         lambda: _sets(installed),
         lambda: _aliases(listed),
         lambda: (Check(id=id, ok=ok, text=text, fix=fix) for id, ok, text, fix in confinement(installed)),
@@ -219,57 +218,6 @@ def _aliases(listed: PluginList) -> Iterator[Check]:
         if len(sets) > 1:
             text = f"the alias {alias!r} is claimed by {' and '.join(map(repr, sets))}, so it works for neither"
             yield Check(id="duplicates", ok=False, text=text, fix="rename it, or switch one of the sets off")
-
-
-def _lock(installed: Installed) -> Iterator[Check]:
-    """Whether what was installed after a review is still that."""
-    from pegboard_cli.reviewed import lock
-
-    fixes = {
-        "changed": "`pegboard plugin install {source}` looks at it and installs it anew; if you do not know who changed it, "
-        "`pegboard plugin uninstall {name}`",
-        "other version": "`pegboard plugin install {name}=={version}` shows what is new in it, and asks",
-        "gone": "`pegboard plugin uninstall {name}` takes it out of the lock",
-    }
-    rows = lock.read().plugins
-    for row in rows:
-        how, text = lock.state(row)
-        there = next((e.version for e in installed.entries if e.distribution == row.distribution), row.version)
-        fix = fixes.get(how, "").format(source=row.source, name=row.distribution, version=there)
-        yield Check(id="lock", ok=not fix, text=text, fix=fix or None)
-    known = {row.distribution for row in rows}
-    for name in sorted({e.distribution for e in installed.entries if is_stranger(e)} - known):
-        text = f"{name} was installed without a review; `pegboard plugin install {name}` shows what it declares"
-        yield Check(id="lock", ok=True, text=text)
-    yield from _manifests(installed)
-
-
-def _manifests(installed: Installed) -> Iterator[Check]:
-    """What strangers' plugins say of themselves and is not believed."""
-    from pegboard import manifest
-
-    for entry in (entry for entry in installed.entries if is_stranger(entry)):
-        said = manifest.read(entry)
-        why = manifest.stale(said, entry) if said else manifest.unreadable(entry)
-        if why is not None:
-            text = f"what {entry.distribution} says of {entry.name!r} in its pegboard.json is passed over: {why}"
-            yield Check(id="manifest", ok=True, text=text)
-        elif said is not None and entry.group == "pegboard.toolsets":
-            yield from _lie(installed, entry)
-
-
-def _lie(installed: Installed, entry: Entry) -> Iterator[Check]:
-    """Whether what a plugin says of its tools is what they are, seen in a child process."""
-    from pegboard.believing import belied
-
-    from pegboard_cli.reviewed.look import look
-
-    seen = look(entry, dict(installed.loaded.config.tables.get(entry.name, {}))).said
-    lie = belied(entry, seen.tools) if seen is not None else None
-    if lie is not None:
-        text = f"what {entry.distribution} says of {entry.name!r} in its pegboard.json is not true: {lie}"
-        fix = f"tell its author, or `pegboard plugin uninstall {entry.distribution}`"
-        yield Check(id="manifest", ok=False, text=text, fix=fix)
 
 
 def _model(installed: Installed) -> Iterator[Check]:
