@@ -157,6 +157,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "row(*ids): rows of the shared specification that the test delivers, three at most"
     )
+    config.addinivalue_line(
+        "markers",
+        "hook(name): the test fails where a board makes nothing of this hook, or of this group of entry points",
+    )
     config.addinivalue_line("markers", "slow: takes seconds; part of every full run, left out with -m 'not slow'")
     if not hasattr(config, "workerinput"):
         target = Path(os.environ.get("PEGBOARD_ROWS_OUT") or config.rootpath / ".rows.json").absolute()
