@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import site_sources
+from pegboard.hooks import GROUPS, ROLES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -60,5 +61,8 @@ def test_a_strict_build_finds_nothing_wrong(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("zensical")
     done = subprocess.run([program, "build", "--strict"], cwd=tmp_path, capture_output=True, text=True, timeout=110)
     assert done.returncode == 0, done.stdout + done.stderr
-    hooks = (tmp_path / "site/api/hooks/index.html").read_text("utf-8")
-    assert "pegboard_approvers" in hooks and "https://fonts" not in hooks
+    page = (tmp_path / "site/api/hooks/index.html").read_text("utf-8")
+    assert "https://fonts" not in page
+    hooks = set().union(*GROUPS.values())
+    assert [name for name in sorted({*hooks, *GROUPS, *ROLES}) if name not in page] == []
+    assert [name for name in sorted(hooks) if f'id="pegboard.hooks.{name}"' not in page] == []

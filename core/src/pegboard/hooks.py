@@ -115,12 +115,16 @@ def pegboard_renderers(settings: object | None) -> Mapping[type, Renderer]:  # t
 
 @hookspec
 def pegboard_observers(settings: object | None) -> Iterable[Observer]:  # type: ignore[empty-body]
-    """Observers: told of every durable event after it is in the log. They cannot change or hold up anything."""
+    """Observers: told of every durable event after it is in the log. They cannot change or hold up anything.
+
+    Group `pegboard.observers`; on whenever installed. One that raises is told of nothing more."""
 
 
 @hookspec
 def pegboard_prompt(settings: object | None) -> Iterable[Fragment]:  # type: ignore[empty-body]
-    """Fragments of the system prompt, evaluated once a session."""
+    """Fragments of the system prompt, evaluated once a session.
+
+    Group `pegboard.prompts`; of a tool set (`pegboard.toolsets`), what goes with its tools."""
 
 
 GROUPS: dict[str, frozenset[str]] = {
@@ -146,5 +150,7 @@ ROLES: dict[str, str] = {
     "pegboard.launchers": "runs the programs that tools start; only when it is chosen",
     "pegboard.commands": "adds a command to `pegboard`; it runs when you type it",
     "pegboard.slash": "adds a slash command to sessions; it runs when it is typed",
+    "pegboard.forms": "draws results for `pegboard plugin check`; it runs when that does",
 }
-"""What each entry-point group may do, in words for the person who installs from it; hooks or none."""
+"""What each entry-point group may do, in words for the person who installs from it; hooks or none. In those without, the
+entry names the object itself: docs/plugins.md has the table."""
