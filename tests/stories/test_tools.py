@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pegboard.checking.declared import effect
 from pegboard.events import CallAsked, CallFinished, CallStarted
 from pegboard.testing.scripted import Scripted
 
@@ -79,6 +80,8 @@ async def test_a_tool_that_delegates_makes_calls_that_are_judged_and_logged_each
     async with machine.board() as board:
         told, calls = await delegated(board, "look for treasure")
         refused = await board.call("scout", {"task": "look for treasure"})
+        checked = effect(board.registry.get("scout"))  # `plugin check` asks for no touches of its own
+    assert checked.status != "fail", checked
     assert "treasure is here" in told.text
     assert calls == [("grep", "tool", "ok"), ("read_file", "tool", "ok"), ("scout", "model", "ok")]
     assert (refused.block, refused.decision.rule) == ("denied", "tool_permission.delegate")  # nobody to ask: no

@@ -137,7 +137,8 @@ def _named(name: str, text: str) -> bool:
 def effect(tool: Tool) -> Said:
     """A tool says what its calls touch."""
     declared = tool.declaration
-    if not tool.touched and declared.touches is None and not declared.pure:
+    delegates = tool.effect == "delegating"  # which is asked about by its own key, and touches through others' calls
+    if not tool.touched and declared.touches is None and not declared.pure and not delegates:
         return Said(
             "fail",
             "it declares no touch and is not pure: nobody can say what a call does, so every call asks the person",

@@ -36,6 +36,8 @@ async def think(request: Request):
 @tool(effect="delegating", timeout=60)
 async def scout(task: Annotated[str, "What to find out; its last word is looked for"], ctx: Context) -> str:
     """Have somebody else look for something, and tell what was found."""
+    if not task.strip():
+        raise ToolError("there is nothing to look for; nothing was done. Say what, and the word to look for.")
     messages = [ChatMessage(role="user", text=task)]
     for _ in range(ctx.settings.most_calls + 1):
         request = Request(model="scout", system="You look.", messages=messages, tools=[])
