@@ -164,6 +164,11 @@ def test_pip_installs_upgrades_and_uninstalls_and_programs_are_told_in_one_docum
     assert done.stdout.endswith(
         'to switch approver nod on, write into your own file:\n[plugins]\napprovers = ["nod"]\n'
     )
+    # A dependency by its address: pip would build it for an answer to what would come.
+    (tmp_path / "setup.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", "utf-8")
+    newer = make_wheel(tmp_path, version="0.3", requires=[f"built @ {tmp_path.as_uri()}"])
+    report = with_pip.document("plugin", "install", str(newer), "--dry-run")
+    assert "is an address" in report["coming"]["unknown"] and not (tmp_path / "ran").exists()
     report = with_pip.document("plugin", "uninstall", "stranger-loud")
     assert report["uninstalled"] and report["plugins"] == ["approvers nod", "toolsets loud"]
 

@@ -32,6 +32,9 @@ def coming(wheel: Path, distribution: str, requires: list[str], place: Place) ->
     """Ask, if there is anything to ask: not where all that it depends on is plainly here already."""
     if all(wish(line) for line in requires):
         return Coming()
+    addresses = [line for line in requires if "@" in line.partition(";")[0]]
+    if addresses:  # pip fetches and builds such a one for an answer, whatever it is told of sources
+        return Coming(unknown=f"{addresses[0]} is an address: it is fetched, and may be built, once you agree")
     # No source is built for an answer: that would run code of packages that nobody has agreed to.
     if place.by_pip:
         command = [

@@ -187,6 +187,8 @@ class _Way:
             pins = self.folder / "dependencies.txt"
             pins.write_text("".join(f"{pin}\n" for pin in self.coming.pins), "utf-8")
             more = ["--constraint", str(pins), "--only-binary", ":all:"]
+        elif not self.wish.build:
+            more = ["--only-binary", ":all:"]  # what was not found out is not built, as what was shown would not be
         return self.place.installs(str(path), wheel.distribution, again=again, more=more)
 
     def _row(self, wheel: Wheel) -> lock.Row:
