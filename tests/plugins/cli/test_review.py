@@ -105,7 +105,9 @@ def test_what_cannot_be_compared_is_said_so(tmp_path: Path) -> None:
 def test_what_runs_or_lies_where_nobody_looks_is_warned_of(tmp_path: Path) -> None:
     hidden = {
         "stranger_loud/fast.so": "x",
+        "stranger_loud/__pycache__/__init__.cpython-311.pyc": "x",
         "sitecustomize.py": "",
+        "usercustomize/__init__.py": "",
         "stranger_loud-0.1.data/data/etc/cron": "x",
         "stranger_loud-0.1.data/scripts/loud.sh": "x",
         "typer/__init__.py": "",
@@ -113,6 +115,7 @@ def test_what_runs_or_lies_where_nobody_looks_is_warned_of(tmp_path: Path) -> No
     found = look(make_wheel(tmp_path, files=hidden))
     said = "\n".join(found.warnings)
     assert "sitecustomize.py runs at every start" in said and "fast.so" in said and "data/etc/cron" in said
+    assert "usercustomize/__init__.py runs at every start" in said and "__init__.cpython-311.pyc" in said
     assert "replace files of other packages: typer/__init__.py" in said
     assert found.programs == ["loud.sh"] and "! sitecustomize.py runs" in shown(found)
 
@@ -124,6 +127,8 @@ def test_what_runs_or_lies_where_nobody_looks_is_warned_of(tmp_path: Path) -> No
         "pegboard_guard/__init__.py",
         "pegboard_cli.py",
         "stranger_loud-0.1.data/purelib/pegboard/x.py",
+        "Pegboard/road.py",
+        "pegboard.cpython-311-x86_64-linux-gnu.so",
     ],
 )
 def test_nobody_writes_into_a_part_of_pegboard(tmp_path: Path, file: str) -> None:
@@ -131,10 +136,58 @@ def test_nobody_writes_into_a_part_of_pegboard(tmp_path: Path, file: str) -> Non
         look(make_wheel(tmp_path, files={file: ""}))
 
 
-def test_nobody_takes_the_name_of_our_program(tmp_path: Path) -> None:
-    groups = {"pegboard.toolsets": {"loud": "stranger_loud"}, "console_scripts": {"pegboard": "stranger_loud:main"}}
-    with pytest.raises(CannotInstall, match="replace the program"):
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("zzz.egg-info/entry_points.txt", "metadata of another package"),
+        ("stranger_loud-0.1.data/purelib/zzz-1.dist-info/entry_points.txt", "metadata of another package"),
+        ("stranger_loud-0.1.data/platlib/stranger_loud-0.1.dist-info/more.txt", "metadata of another package"),
+        ("zzz-1.DIST-INFO/entry_points.txt", "metadata of another package"),
+        ("stranger_loud-0.1.data/purelib/stranger_loud/__init__.py", "two files for one place"),
+        ("Stranger_Loud/__init__.py", "two files for one place"),
+        ("stranger_loud-0.1.data/data/pegboard-lock.json", "into the environment itself"),
+        ("stranger_loud-0.1.data/data/lib/python3.11/site-packages/pegboard/x.py", "into the environment itself"),
+        ("stranger_loud-0.1.data/data/bin/git", "into the environment itself"),
+        ("stranger_loud-0.1.data/elsewhere/x", "a place that is not known"),
+    ],
+)
+def test_nothing_is_put_where_it_would_not_be_seen(tmp_path: Path, file: str, why: str) -> None:
+    with pytest.raises(CannotInstall, match=why):
+        look(make_wheel(tmp_path, files={file: ""}))
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [("pegboard", "replace"), ("Pegboard", "replace"), ("python3.11", "replace"), ("../../x", "lie elsewhere")],
+)
+def test_nobody_takes_the_name_of_our_program(tmp_path: Path, program: str, why: str) -> None:
+    groups = {"pegboard.toolsets": {"loud": "stranger_loud"}, "console_scripts": {program: "stranger_loud:main"}}
+    with pytest.raises(CannotInstall, match=why):
         look(make_wheel(tmp_path, groups=groups))
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "[pegboard.approvers]\n[harmless\nnod = stranger_loud\n",  # for Python, an approver
+        "[pytest11]\n;nod = stranger_loud\n",
+        "# a comment\u2028nod = stranger_loud\n",
+        "[console_scripts]\nnod : stranger_loud\n",  # for uv, a program
+    ],
+)
+def test_entry_points_that_are_read_in_two_ways_are_not_shown_in_one(tmp_path: Path, hidden: str) -> None:
+    wheel = make_wheel(tmp_path, groups={"pegboard.toolsets": {"loud": f"stranger_loud\n{hidden}#"}})
+    with pytest.raises(CannotInstall, match=r"entry_points\.txt has (a line|lines)"):
+        look(wheel)
+
+
+def test_a_dependency_is_left_out_only_where_an_extra_alone_brings_it(tmp_path: Path) -> None:
+    lines = [
+        "evil; extra == 'x' or python_version > '3'",
+        "far @ https://host/a.whl;extra=='x'",
+        "near; python_version > '3' and extra == 'x'",
+    ]
+    assert look(make_wheel(tmp_path, requires=lines)).dependencies == lines[:2]
 
 
 def test_a_package_without_a_plugin_is_not_ours_to_install(tmp_path: Path) -> None:
@@ -181,6 +234,8 @@ def written(name: str, mode: int = 0o644) -> Change:
         (written("/etc/passwd"), "lie elsewhere"),
         (written("a\\..\\b.py"), "lie elsewhere"),
         (written("C:/x.py"), "lie elsewhere"),
+        (written("./pegboard/x.py"), "lie elsewhere"),
+        (written("stranger_loud-0.1.data/scripts//pegboard"), "lie elsewhere"),
         (written("link", 0o120777), "a link"),
         (written("stranger_loud/__init__.py"), "twice"),
         (written("other-1.dist-info/METADATA"), "has 2"),

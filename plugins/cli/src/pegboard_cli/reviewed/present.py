@@ -11,7 +11,7 @@ from pegboard.entries import Entry, installed
 
 from pegboard_cli.installing import CannotInstall
 from pegboard_cli.reviewed import lock
-from pegboard_cli.reviewed.review import OURS, Declared, Review, write_line
+from pegboard_cli.reviewed.review import OURS, Declared, Review, only_with_extra, write_line
 
 
 def present(distribution: str, entries: Sequence[Entry], prefix: str) -> Review | None:
@@ -51,7 +51,7 @@ def _on_disk(distribution: str, info: str, version: str, entries: Sequence[Entry
         entries=found,
         programs=[],
         others=[],
-        dependencies=[line for line in requires if "extra ==" not in line.partition(";")[2]],
+        dependencies=[line for line in requires if not only_with_extra(line)],
         warnings=[],
     )
 

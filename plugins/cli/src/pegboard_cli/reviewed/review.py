@@ -5,24 +5,23 @@ not held by it. Installing means that one trusts the author."""
 
 from __future__ import annotations
 
-import os
-import sysconfig
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
-from pegboard.entries import Entry, installed, normal
+from pegboard.entries import Entry, normal
 from pegboard.hooks import API, ROLES
 from pegboard.manifest import MOST_BYTES, NAME, EntrySaid, Manifest, ToolSaid, decoded, role
 from pegboard.plugins.claims import contested
 from pegboard.plugins.loaded import LoadProblem
 from pegboard.plugins.loading import check_entry
 
+from pegboard_cli.reviewed.placing import refuse_misplaced, scripts, warnings
 from pegboard_cli.reviewed.wheel import Wheel, unfit
 
 OURS = "pegboard."
 _PROGRAMS = ("console_scripts", "gui_scripts")
-_AT_START = ("sitecustomize.py", "usercustomize.py")
 _NAMED = {"pegboard.approvers": "approvers", "pegboard.rewriters": "rewriters"}
 
 
@@ -77,8 +76,9 @@ def review(wheel: Wheel, entries: Sequence[Entry], before: Review | None) -> Rev
         if not ours:
             raise unfit(wheel.path, f"{wheel.distribution} brings no plugin for Pegboard")
         manifests = {module: _manifest(wheel, module) for module in {_module(value) for _, _, value in ours}}
-        names = [name for name in wheel.sizes if not name.startswith(f"{wheel.info}/")]
-        _refuse_parts_of_ours(wheel, names, points, entries)
+        programs = sorted({name for group, name, _ in points if group in _PROGRAMS} | set(scripts(wheel.sizes)))
+        parts = {"pegboard", "pegboard_cli", *(_module(e.value).partition(".")[0] for e in entries if e.own)}
+        refuse_misplaced(wheel, parts, programs)
         found = Review(
             distribution=wheel.distribution,
             version=wheel.version,
@@ -90,10 +90,10 @@ def review(wheel: Wheel, entries: Sequence[Entry], before: Review | None) -> Rev
             files=len(wheel.sizes),
             manifest=_worst([state for state, _ in manifests.values()]),
             entries=[_declared(wheel, *point, manifests[_module(point[2])][1], entries, ours) for point in ours],
-            programs=sorted({name for group, name, _ in points if group in _PROGRAMS} | set(_scripts(names))),
+            programs=programs,
             others=sorted(f"{g}: {n}" for g, n, _ in points if not g.startswith(OURS) and g not in _PROGRAMS),
-            dependencies=[line for line in wheel.requires() if "extra ==" not in line.partition(";")[2]],
-            warnings=list(_warnings(wheel, names, points)),
+            dependencies=[line for line in wheel.requires() if not only_with_extra(line)],
+            warnings=list(warnings(wheel, programs)),
         )
     except (OSError, ValueError) as error:
         raise unfit(wheel.path, str(error)) from None
@@ -186,68 +186,11 @@ def _unused(
     return None
 
 
-def _scripts(names: Iterable[str]) -> Iterator[str]:
-    """Files that are put among the programs as they are."""
-    for name in names:
-        top, _, rest = name.partition("/")
-        if top.endswith(".data") and rest.startswith("scripts/"):
-            yield rest.removeprefix("scripts/")
-
-
-def _refuse_parts_of_ours(
-    wheel: Wheel, names: Sequence[str], points: Sequence[tuple[str, str, str]], entries: Sequence[Entry]
-) -> None:
-    """A package that lies where one of ours does replaces code of ours, under whatever name it comes."""
-    ours = {"pegboard", "pegboard_cli", *(_module(e.value).partition(".")[0] for e in entries if e.own)}
-    for name in names:
-        top = _placed(name).partition("/")[0].removesuffix(".py")
-        if top in ours:
-            raise unfit(wheel.path, f"it would write into {top}, which is a part of Pegboard itself")
-    programs = {name for group, name, _ in points if group in _PROGRAMS} | set(_scripts(names))
-    if programs & {"pegboard", "python", "python3", "pip", "uv"}:
-        raise unfit(wheel.path, f"it would replace the program {sorted(programs & {'pegboard', 'python', 'pip'})}")
-
-
-def _placed(name: str) -> str:
-    """Where a file of a wheel comes to lie, among packages; a name that is none where it lies elsewhere."""
-    top, _, rest = name.partition("/")
-    if not top.endswith(".data"):
-        return name
-    scheme, _, inner = rest.partition("/")
-    return inner if scheme in ("purelib", "platlib") else f"\0{rest}"
-
-
-def _warnings(wheel: Wheel, names: Sequence[str], points: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    placed = [_placed(name) for name in names]
-    for name in placed:
-        if (name.endswith(".pth") and "/" not in name) or name in _AT_START:
-            yield f"{name} runs at every start of Python here, whether or not Pegboard is started"
-    native = [name for name in placed if name.endswith((".so", ".pyd", ".dylib", ".dll"))]
-    if native:
-        yield f"compiled code that nobody can read: {', '.join(native[:3])}{' …' if len(native) > 3 else ''}"
-    elsewhere = [name[1:] for name in placed if name.startswith("\0") and not name.startswith("\0scripts/")]
-    if elsewhere:
-        yield f"files that come to lie outside of its packages: {', '.join(elsewhere[:3])}"
-    there = installed(wheel.distribution)
-    own = _recorded(there[0] if there else "")
-    packages = sysconfig.get_path("purelib")
-    over = [name for name in placed if name[:1] != "\0" and name not in own and os.path.lexists(f"{packages}/{name}")]
-    if over:
-        yield f"it would replace files of other packages: {', '.join(over[:3])}{' …' if len(over) > 3 else ''}"
-    programs = sorted({name for group, name, _ in points if group in _PROGRAMS} | set(_scripts(names)))
-    folder = sysconfig.get_path("scripts")
-    taken = [name for name in programs if f"../../../bin/{name}" not in own and os.path.lexists(f"{folder}/{name}")]
-    if taken:
-        yield f"it would replace these programs: {', '.join(taken)}"
-
-
-def _recorded(info: str) -> frozenset[str]:
-    """The files that an installed distribution lists as its own."""
-    try:
-        with open(os.path.join(info, "RECORD"), encoding="utf-8") as file:
-            return frozenset(line.rsplit(",", 2)[0].strip('"') for line in file) if info else frozenset()
-    except (OSError, UnicodeDecodeError):
-        return frozenset()
+def only_with_extra(line: str) -> bool:
+    """Whether a line of `Requires-Dist` counts only for who asks for an extra; in doubt it does not."""
+    address = "@" in line.partition(";")[0]  # in one, a semicolon is a letter as any other
+    condition = line.partition(" ;" if address else ";")[2]
+    return re.search(r"\bextra\s*==", condition) is not None and re.search(r"\bor\b", condition) is None
 
 
 def news(before: Review, now: Review) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
@@ -22,6 +23,10 @@ MOST_BYTES = 1 << 30
 MOST_TEXT = 1 << 20
 """Of one file of metadata."""
 _CHUNK = 1 << 20
+_ENDS = re.compile(r"\r\n|\n|\r")
+_BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""What ends a line for Python, and not for others."""
+_SECTION = re.compile(r"\[([^\s\[\]](?:.*[^\s\[\]])?)\]")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -71,15 +76,20 @@ class Wheel:
         return [" ".join(str(line).split()) for line in self.headers.get_all("Requires-Dist") or []]
 
     def entry_points(self) -> list[tuple[str, str, str]]:
-        """(group, name, object) of every entry point, whosever group it is."""
+        """(group, name, object) of every entry point, whosever group it is. Raises ValueError: the file has a line that
+        one reader takes for another thing than the next, so that what is shown might not be what is used."""
         section, found = "", []
-        for line in (self.text(f"{self.info}/entry_points.txt") or "").splitlines():
-            line = line.strip()
-            if line.startswith("["):
-                section = line.strip("[]").strip()
-            elif "=" in line and line[0] not in "#;":
-                name, _, value = line.partition("=")
-                found.append((section, name.strip(), value.strip()))
+        text = (self.data(f"{self.info}/entry_points.txt", MOST_TEXT) or b"").decode()
+        if _BREAKS.search(text):
+            raise ValueError("entry_points.txt has lines that end for some readers only")
+        for line in map(str.strip, _ENDS.split(text)):
+            header, sign = _SECTION.fullmatch(line), line.find("=")
+            if header is not None:
+                section = header[1]
+            elif section and sign > 0 and line[0] not in "[#;":
+                found.append((section, line[:sign].strip(), line[sign + 1 :].strip()))
+            elif line and line[0] != "#" and (line[0] != ";" or sign > 0):
+                raise ValueError(f"entry_points.txt has a line that is no entry: {visible(line[:100])}")
         return found
 
     def top(self, module: str) -> str | None:
@@ -140,7 +150,8 @@ def _checked(path: Path, items: list[zipfile.ZipInfo]) -> Iterator[zipfile.ZipIn
     for item in items:
         name = item.filename
         parts = PurePosixPath(name).parts
-        if name.startswith("/") or "\\" in name or "\0" in name or ".." in parts or _DRIVE.match(name):
+        spelled = name.removesuffix("/") == posixpath.normpath(name)  # ./a and a//b are other names for a place
+        if not spelled or name.startswith("/") or "\\" in name or "\0" in name or ".." in parts or _DRIVE.match(name):
             raise unfit(path, f"it holds a file that would lie elsewhere: {name}")
         if (item.external_attr >> 16) & 0o170000 == 0o120000:
             raise unfit(path, f"it holds a link: {name}")
