@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from zipfile import ZipFile
 
 import msgspec
 import pytest
+from pegboard.config.places import state_folder
 from pegboard.entries import scan
 from pegboard_cli.installing import CannotInstall, to_uninstall
 from pegboard_cli.reviewed import environment, lock
@@ -265,3 +267,17 @@ def test_a_program_that_is_no_entry_point_cannot_be_shown_so(tmp_path: Path) -> 
 )
 def test_what_has_to_be_built_is_known_by_its_letters(target: str, source: bool) -> None:
     assert is_source(target) is source
+
+
+def test_a_kept_wheel_is_removed_only_where_wheels_are_kept(
+    row: lock.Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    kept = state_folder(os.environ) / lock.WHEELS / "abc" / "a.whl"
+    dear = tmp_path / "dear" / "a.whl"
+    for file in (kept, dear):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    for said in (dear, kept.parent / ".." / ".." / "a.whl", kept):
+        lock.forget(msgspec.structs.replace(row, kept=str(said)))
+    assert dear.exists() and kept.parent.parent.exists() and not kept.parent.exists()

@@ -28,9 +28,6 @@ from pegboard_cli.reviewed.review import Review, review
 from pegboard_cli.reviewed.wheel import Wheel
 from pegboard_cli.styles import Styles, is_terminal, takes_colour
 
-WHEELS = "wheels"
-"""Below the state folder: wheels that pipx and uv tool read again."""
-
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for. `build`: sources may be built without a question of its own."""
@@ -144,7 +141,7 @@ class _Way:
         finally:
             old = lock.read(self.place.prefix).row(row.distribution)
             if not self.done and (old is None or old.kept != row.kept):
-                _forget(row)
+                lock.forget(row)
         return self._came(entries)
 
     def _builds(self) -> bool:
@@ -220,7 +217,7 @@ class _Way:
             )
         before = lock.put(row, self.place.prefix)
         if before is not None and before.kept != row.kept:
-            _forget(before)
+            lock.forget(before)
         self.done = True
 
     def _came(self, before: set[tuple[str, ...]]) -> int:
@@ -240,14 +237,8 @@ class _Way:
         return 0 if all(row["problem"] is None for row in self.rows) else 1
 
 
-def _forget(row: lock.Row) -> None:
-    """Remove a wheel that nothing reads any more."""
-    if row.kept is not None:
-        shutil.rmtree(Path(row.kept).parent, ignore_errors=True)
-
-
 def _kept_at(wheel: Wheel) -> Path:
-    return state_folder(os.environ) / WHEELS / wheel.sha256[:16] / wheel.path.name
+    return state_folder(os.environ) / lock.WHEELS / wheel.sha256[:16] / wheel.path.name
 
 
 def told(row: dict[str, Any]) -> list[str]:

@@ -6,12 +6,14 @@ environment may write this file too."""
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+from pegboard.config.places import state_folder
 from pegboard.entries import installed
 
 from pegboard_cli.installing import CannotInstall
@@ -21,6 +23,9 @@ from pegboard_cli.reviewed.wheel import file_sha256
 NAME = "pegboard-lock.json"
 FORMAT = 1
 MOST_BYTES = 32 << 20
+
+WHEELS = "wheels"
+"""Below the state folder: wheels that pipx and uv tool read again."""
 
 State = Literal["as reviewed", "changed", "other version", "gone", "editable"]
 
@@ -94,6 +99,16 @@ def drop(distribution: str, prefix: str = sys.prefix) -> Row | None:
     if gone is not None:
         _write([row for row in lock.plugins if row is not gone], prefix)
     return gone
+
+
+def forget(row: Row) -> None:
+    """Remove a kept wheel that nothing reads any more, with its folder; only where wheels are kept, wherever else the file
+    says it lies: it may have been written by anybody."""
+    if row.kept is None:
+        return
+    folder = Path(os.path.abspath(row.kept)).parent
+    if folder.parent == Path(os.path.abspath(state_folder(os.environ)), WHEELS):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(rows: list[Row], prefix: str) -> None:

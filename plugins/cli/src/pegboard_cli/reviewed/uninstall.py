@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-from pathlib import Path
 from typing import Any
 
 from pegboard.entries import installed, normal, scan
@@ -32,8 +30,8 @@ def uninstall(name: str, *, json: bool) -> int:
     gone = [f"{e.group.removeprefix('pegboard.')} {e.name}" for e in entries if e.distribution == wanted]
     left = any(entry.distribution == wanted for entry in scan())
     row = None if left else lock.drop(wanted, place.prefix)
-    if row is not None and row.kept:
-        shutil.rmtree(Path(row.kept).parent, ignore_errors=True)
+    if row is not None:
+        lock.forget(row)
     if json:
         print_json(_document(wanted, command, gone, left=left))
     elif left:
