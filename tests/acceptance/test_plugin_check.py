@@ -108,6 +108,10 @@ def test_written_down_it_is_fresh_until_the_source_changes(cli: Any) -> None:
     with open(package / "__init__.py", "a", encoding="utf-8") as module:
         module.write("# more\n")
     assert fresh() == "fail"
+    (package / "pegboard.json").rename(cli.root / "dear")
+    (package / "pegboard.json").symlink_to(cli.root / "dear")
+    before = (cli.root / "dear").read_bytes()
+    assert fresh("--write") == "fail" and (cli.root / "dear").read_bytes() == before
 
 
 @pytest.mark.parametrize("target", [(), ("nonesuch",), ("./nowhere",), ("--write", "pegboard-guard")])

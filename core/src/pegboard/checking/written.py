@@ -38,6 +38,9 @@ def _looked(place: Path, one: Hanging, some: Sequence[Hanging], *, write: bool) 
         {other.entry: other.made for other in some if other.plugin is None},
     )
     if write and one is some[0]:
+        if place.is_symlink():  # which may lead anywhere, in a folder that came from somebody else
+            told = f"{place.name} is a link to {place.readlink()}; it was not written through"
+            return Said("fail", told, "Remove the link: the file has to stand in the package.")
         try:
             place.write_bytes(manifest.encoded(made))
         except OSError as error:
