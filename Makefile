@@ -19,7 +19,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14 p
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup plugin demo demo-tui test check lint types imports sizes format docs site bench record pictures dist changelog pins clean distclean
+.PHONY: help setup plugin demo demo-tui test check lint types imports sizes format docs site bench record pictures manifests dist changelog pins clean distclean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST))
@@ -101,9 +101,12 @@ pictures: $(STAMP)  ## the app's screens as PNG, into docs/images; look at them
 bench: $(STAMP)  ## the rows of the performance targets, as ratios; ARGS="--only help --json out.json"
 	@$(BIN)/python bench/run.py $(ARGS)
 
-dist: $(STAMP)  ## a wheel and an sdist of each distribution, in dist/: checked, and each installed alone
+manifests: $(STAMP)  ## what `make dist` builds from, in build/sources: copies of our distributions, a pegboard.json in each
+	@$(BIN)/python scripts/manifests.py build/sources
+
+dist: manifests  ## a wheel and an sdist of each distribution, in dist/: checked, and each installed alone
 	@rm -rf dist
-	@$(UV) build --quiet --all-packages --python $(BIN)/python --out-dir dist -b constraints.txt
+	@$(UV) build --quiet build/sources --all-packages --python $(BIN)/python --out-dir dist -b constraints.txt
 	@$(BIN)/python scripts/check_dist.py dist
 
 changelog: $(STAMP)  ## CHANGELOG.md from the fragments in changes/: VERSION=0.2.0; without it, what it would say

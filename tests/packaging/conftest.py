@@ -107,13 +107,18 @@ for folder in sys.argv[2:]:
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A wheel of every distribution, by name: the core's in an environment of its own, as uv builds one; the others by the
-    same backend in one process (`test_every_folder_is_built_alike`)."""
+    """A wheel of every distribution, by name, from what `make dist` builds from: the core's in an environment of its own, as
+    uv builds one; the others by the same backend in one process (`test_every_folder_is_built_alike`)."""
     out = tmp_path_factory.mktemp("dist")
-    uv("build", "--package", "pegboard-core", "--wheel", "--build-constraint", CONSTRAINTS, "--out-dir", out)
+    sources = tmp_path_factory.mktemp("sources")
+    staged = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "manifests.py", sources], capture_output=True, text=True
+    )
+    assert staged.returncode == 0, staged.stdout + staged.stderr
+    uv("build", sources / "core", "--wheel", "--build-constraint", CONSTRAINTS, "--out-dir", out)
     others = [
-        ROOT,
-        *(path.parent for kind in ("toolsets", "plugins") for path in ROOT.glob(f"{kind}/*/pyproject.toml")),
+        sources,
+        *(path.parent for kind in ("toolsets", "plugins") for path in sources.glob(f"{kind}/*/pyproject.toml")),
     ]
     subprocess.run([sys.executable, "-c", BUILDS, out, *others], check=True, stdout=subprocess.DEVNULL)
     return {path.name.partition("-")[0].replace("_", "-"): path for path in out.glob("*.whl")}

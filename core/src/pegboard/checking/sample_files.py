@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,6 +49,11 @@ def _made(files: tuple[tuple[str, str], ...]) -> TemporaryDirectory[str]:
             subprocess.run(
                 [git, *_AUTHOR, *words], cwd=root, env={**os.environ, **_GIT}, capture_output=True, timeout=30
             )
+        with (
+            suppress(OSError),
+            open(root / ".git" / "config", "a", encoding="utf-8") as settings,
+        ):  # for tools that commit
+            settings.write("[user]\n\tname = Sample\n\temail = sample@example.org\n")
     (root / "large.txt").write_text("".join(f"line {number} of many\n" for number in range(_LINES)), "utf-8")
     with open(root / "notes.txt", "a", encoding="utf-8") as notes:  # a change that is not committed
         notes.write("delta\n")
