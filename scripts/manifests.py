@@ -1,4 +1,4 @@
-"""What wheels are built from: `manifests.py FOLDER` copies each distribution there, and writes its pegboard.json into the copy.
+"""What wheels are built from: `manifests.py FOLDER` copies each distribution there, and writes its pegboard.json into it.
 
 A manifest holds a digest of the sources that it was made from, so it is made where they no longer change
 (docs/decisions/0048). Exit 1 when one cannot be made; each is printed with why.
@@ -38,7 +38,7 @@ def staged(folder: Path) -> list[Path]:
 
 
 def write(projects: Iterable[Path]) -> list[str]:
-    """A manifest into each project that has entries of Pegboard's, all loaded in one child process. Why some are not made."""
+    """A manifest into each project that has entries of Pegboard's, all loaded in one child. Why some are not made."""
     with ExitStack() as stack:
         targets = []
         for project in projects:

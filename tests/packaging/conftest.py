@@ -11,10 +11,15 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from pegboard.checking.child import run as check
+from pegboard.checking.report import Report
+from pegboard.checking.target import found
 from pegboard_cli.scaffold.naming import KINDS, names_of
 from pegboard_cli.scaffold.writing import write
 
@@ -128,11 +133,14 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 class Strangers:
     """An environment with packages that are not ours beside Pegboard: those of examples/, and a new one of each kind.
 
-    folders: where the new ones lie, by kind. state: a state folder for runs that need not look at them anew."""
+    folders: where the new ones lie, by kind. state: a state folder for runs that need not look at them anew. reports: what
+    `plugin check --write` said of the new ones before they were built. built: their wheels, and those of the examples."""
 
     venv: Path
     folders: dict[str, Path]
     state: Path
+    reports: dict[str, Report]
+    built: Path
 
 
 @pytest.fixture(scope="session")
@@ -151,12 +159,15 @@ def strangers(
     folders = {kind: top / f"pegboard-my-{kind}" for kind in KINDS}
     for kind, folder in folders.items():
         write(folder, kind, names_of(f"my-{kind}"))
+    with ExitStack() as stack:
+        targets = [stack.enter_context(found(f"{folder}{os.sep}")) for folder in folders.values()]
+        reports = dict(zip(folders, check([replace(target, write=True) for target in targets]), strict=True))
     built = top / "dist"
     command = [sys.executable, "-c", BUILDS, built, *examples, *folders.values()]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     venv = environment(top / "venv", [*wheels.values(), *built.glob("*.whl"), "pytest"])
     shutil.rmtree(top / "examples")
-    return Strangers(venv, folders, top / "state")
+    return Strangers(venv, folders, top / "state", reports, built)
 
 
 @pytest.fixture(scope="session")

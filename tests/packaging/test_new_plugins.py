@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,13 @@ from zipfile import ZipFile
 
 import pexpect
 import pytest
+from pegboard.manifest import decoded
 from pegboard_cli.scaffold.naming import KINDS
 from pegboard_cli.scaffold.writing import COMMON, TEMPLATES, template_files
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass
@@ -32,7 +36,8 @@ class Cli:
     @property
     def environ(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        return kept | {"XDG_STATE_HOME": str(self.state)}
+        path = os.pathsep.join([str(ROOT / ".tools" / "bin"), kept["PATH"]])  # where uv is, by which plugins are installed
+        return kept | {"XDG_STATE_HOME": str(self.state), "PATH": path, "UV_OFFLINE": "1"}
 
     def settings(self, text: str) -> None:
         file = self.home / ".config" / "pegboard" / "config.toml"
@@ -74,6 +79,39 @@ def test_their_own_tests_pass_unedited_against_what_is_installed(strangers: Any,
     modules = ", ".join(f"pegboard_my_{kind}" for kind in KINDS)
     files = run(strangers.venv, "python", "-c", f"import {modules}; print([m.__file__ for m in ({modules})])")
     assert files.count(str(strangers.venv)) == len(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_check_has_nothing_against_a_new_one(strangers: Any, kind: str) -> None:
+    report = strangers.reports[kind]
+    assert [f"{one.status} {one.id} {one.subject}: {one.text}" for one in report.checks if one.status != "pass"] == []
+    assert "manifest.fresh" in {one.id for one in report.checks}
+
+
+def test_what_was_written_travels_in_its_wheel_and_is_what_install_shows(strangers: Any, cli: Cli) -> None:
+    for kind in KINDS:
+        with ZipFile(next(strangers.built.glob(f"pegboard_my_{kind}-*.whl"))) as wheel:
+            written = decoded(wheel.read(f"pegboard_my_{kind}/pegboard.json"))
+        assert written.entry(f"pegboard.{kind}s", f"my-{kind}") is not None
+    wheel = next(strangers.built.glob("pegboard_my_toolset-*.whl"))
+    review = json.loads(cli("plugin", "install", str(wheel), "--dry-run", "--json").stdout)["review"]
+    assert review["manifest"] == "fresh"
+    assert "my_toolset_outline" in {tool["name"] for tool in review["entries"][0]["tools"]}
+
+
+def test_what_its_ci_runs_passes_as_it_is_written(strangers: Any, tmp_path: Path) -> None:
+    """Of one kind: linter and types of each are looked at in tests/plugins/cli/test_scaffold.py."""
+    environ = {
+        **os.environ,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # what else is installed here
+        "PYTEST_ADDOPTS": "-p pegboard.testing.fixtures -p no:cacheprovider",
+    }
+    command = [strangers.folders["guard"] / ".ci" / "run"]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "11 passed" in done.stdout and re.search(r"^pegboard-my-guard 0\.1\.0: \d+ passed$", done.stdout, re.M)
 
 
 def test_all_of_them_are_found_and_nothing_is_wrong(cli: Cli) -> None:

@@ -12,6 +12,9 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from pegboard.manifest import MOST_BYTES, decoded
+from pegboard.manifest import NAME as MANIFEST
+from pegboard_cli.reviewed.wheel import Wheel
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
 
@@ -94,6 +97,50 @@ def test_a_wheel_carries_its_package_types_and_licence(wheels: dict[str, Path], 
     about = metadata(wheels[name])
     assert (about["License-Expression"], about["Requires-Python"]) == ("Apache-2.0", ">=3.11")
     assert len(str(about.get_payload())) > 50, "the readme is missing"
+
+
+def test_a_wheel_with_plugins_says_what_they_are(wheels: dict[str, Path]) -> None:
+    """A manifest that is up to date, as `plugin install` reads it; of those that bring none, there is none."""
+    for folder in MEMBERS:
+        wheel = Wheel(wheels[name_of(folder)])
+        brings = any(group.startswith("pegboard.") for group, _, _ in wheel.entry_points())
+        place = f"{module_of(name_of(folder))}/{MANIFEST}"
+        assert (place in wheel.sizes) == brings
+        if brings:
+            said = decoded(wheel.data(place, MOST_BYTES) or b"")
+            assert said.digest == wheel.digest(module_of(name_of(folder)))
+            assert {(one.group, one.name, one.object) for one in said.entries} == {
+                point for point in wheel.entry_points() if point[0].startswith("pegboard.")
+            }
+
+
+LOOKS = """
+import os, sys
+imported = set()
+sys.addaudithook(lambda event, given: event == "import" and imported.add(given[0].partition(".")[0]))
+from contextlib import redirect_stdout
+from io import BytesIO, StringIO, TextIOWrapper
+from pegboard_cli.main import main
+kept = TextIOWrapper(BytesIO())
+with redirect_stdout(kept):
+    for words in (["--help"], ["config", "show"], ["config", "schema"]):
+        sys.argv[1:] = words
+        try:
+            assert not main()
+        except SystemExit as ended:
+            assert not ended.code, words
+kept.seek(0)
+print(kept.read())
+ours = sorted(name for name in imported if name.startswith("pegboard_") and name != "pegboard_cli")
+sys.stderr.write(f"{ours}\\n")
+sys.exit(1 if ours else 0)
+"""
+
+
+def test_what_plugins_take_is_known_without_importing_them(installed: Path, run: Run, home: Path) -> None:
+    shown = run(installed, "python", "-c", LOOKS)
+    assert "web.search_results" in shown, "config show: a default of a set's"
+    assert "Further patterns of files that no tool may write" in shown, "config schema: a setting of the guard's"
 
 
 @pytest.mark.parametrize("folder", TOOL_SETS, ids=name_of)
