@@ -36,7 +36,7 @@ class Cli:
     @property
     def environ(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        path = os.pathsep.join([str(ROOT / ".tools" / "bin"), kept["PATH"]])  # where uv is, by which plugins are installed
+        path = os.pathsep.join([str(ROOT / ".tools" / "bin"), kept["PATH"]])  # uv installs plugins
         return kept | {"XDG_STATE_HOME": str(self.state), "PATH": path, "UV_OFFLINE": "1"}
 
     def settings(self, text: str) -> None:
