@@ -369,13 +369,16 @@ def import_all(*packages: str) -> None:
 
 def read_signatures() -> None:
     """Build a board of all installed sets and close it: signatures of tools and types of settings are read once in a
-    process, which is most of what a board costs. Nothing else of it stays."""
+    process, which is most of what a board costs. So are, by a plan for it, the tables and examples of the offline model,
+    which are most of what a turn with it costs. Nothing else of it stays."""
     import asyncio
 
     from pegboard.board import Board
+    from pegboard_offline.route import Router
 
     with tempfile.TemporaryDirectory(prefix="warm-") as folder:
         board = Board.build(folder, user_file=Path(folder, "none.toml"), environ={}, state=Path(folder, "state"))
+        Router(folder).plan("read a.txt", board.offers())
         asyncio.run(board.close())
     assert threading.active_count() == 1, "a process with threads cannot be forked"
 

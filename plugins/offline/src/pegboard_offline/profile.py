@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from pegboard.models import ToolOffer
@@ -85,7 +86,7 @@ def profile(offer: ToolOffer) -> Profile:
     """Read an offer's declarations."""
     slots = _slots(offer)
     nature = _nature(offer, slots)
-    switches = {slot.name for slot in slots if slot.takes == "flag"}
+    switches = frozenset(slot.name for slot in slots if slot.takes == "flag")
     examples = tuple(_example(text, switches) for text in offer.examples)
     switched = {
         act for name in switches for act in vocabulary().get(name, ()) if is_act(act)
@@ -170,7 +171,9 @@ def _nature(offer: ToolOffer, slots: tuple[Slot, ...]) -> Nature:
     return "other"
 
 
-def _example(text: str, switches: set[str]) -> Example:
+@lru_cache(maxsize=1024)
+def _example(text: str, switches: frozenset[str]) -> Example:
+    """Kept: reading the examples is most of a profile, and each session's router makes its own."""
     slots = tuple((match[1], match.start(), match.end()) for match in _SLOT.finditer(text))
     blank = _SLOT.sub(lambda match: f" {match[1]} " if match[1] in switches else " " * len(match[0]), text)
     words = tuple(words_of(blank))
