@@ -165,10 +165,24 @@ def test_pip_installs_upgrades_and_uninstalls_and_programs_are_told_in_one_docum
         'to switch approver nod on, write into your own file:\n[plugins]\napprovers = ["nod"]\n'
     )
     # A dependency by its address: pip would build it for an answer to what would come.
-    (tmp_path / "setup.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", "utf-8")
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", "utf-8")
+    backend = '[build-system]\nrequires = []\nbuild-backend = "evil"\nbackend-path = ["."]\n'
+    (tmp_path / "pyproject.toml").write_text(backend, "utf-8")
     newer = make_wheel(tmp_path, version="0.3", requires=[f"built @ {tmp_path.as_uri()}"])
     report = with_pip.document("plugin", "install", str(newer), "--dry-run")
     assert "is an address" in report["coming"]["unknown"] and not (tmp_path / "ran").exists()
+    # The same of a dependency's: only pip gets to know of it.
+    (links := tmp_path / "links").mkdir()
+    make_wheel(links, "middle", requires=[f"built @ {tmp_path.as_uri()}"])
+    make_wheel(links, "clean")
+    with_pip.environ["PIP_FIND_LINKS"] = str(links)
+    newer = make_wheel(tmp_path, version="0.3", requires=["stranger-middle", "stranger-clean"])
+    report = with_pip.document("plugin", "install", str(newer), "--dry-run")
+    assert "once you agree" in report["coming"]["unknown"] and tmp_path.name in report["coming"]["unknown"]
+    assert not (tmp_path / "ran").exists()
+    newer = make_wheel(tmp_path, version="0.3", requires=["stranger-clean"])
+    report = with_pip.document("plugin", "install", str(newer), "--dry-run")
+    assert report["coming"] == {"changes": ["+ stranger-clean 0.1"], "pins": ["stranger-clean==0.1"], "unknown": None}
     report = with_pip.document("plugin", "uninstall", "stranger-loud")
     assert report["uninstalled"] and report["plugins"] == ["approvers nod", "toolsets loud"]
 

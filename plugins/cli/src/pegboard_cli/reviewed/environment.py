@@ -44,6 +44,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return self.before[-2:] == ["-m", "pip"]
 
     @property
+    def alone(self) -> list[str]:
+        """`before` for a step that may run nothing of anybody: uv is told so by --no-build, and pip cannot be told."""
+        return [*self.before[:-1], "pegboard_cli.reviewed.pip_alone"] if self.by_pip else self.before
+
+    @property
     def keeps(self) -> bool:
         """Whether it reads a package's file again later, so that the file has to stay."""
         return self.kind in ("pipx", "uv tool")

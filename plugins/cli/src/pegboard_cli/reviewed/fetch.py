@@ -51,7 +51,8 @@ def fetch(target: str, place: Place, folder: Path, *, build: bool) -> Path:
             raise CannotInstall(f"{target} cannot be read ({error.strerror}); nothing was installed") from None
     if place.by_pip:
         word = ["wheel", "--wheel-dir"] if build else ["download", "--only-binary", ":all:", "--dest"]
-        _quietly([*place.before, *word, str(folder), "--no-deps", "--quiet", target], target, build=build)
+        before = place.before if build else place.alone
+        _quietly([*before, *word, str(folder), "--no-deps", "--quiet", target], target, build=build)
         found = list(folder.glob("*.whl"))
         if len(found) != 1:
             raise CannotInstall(f"{len(found)} wheels came of {target} where one was expected; nothing was installed")
