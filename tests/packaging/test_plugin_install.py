@@ -108,6 +108,17 @@ def test_nothing_is_installed_before_a_yes_and_then_just_what_was_shown(place: P
     child.close()
     assert child.exitstatus == 2 and not place.lock.exists()
 
+    place.environ["TMPDIR"] = str(tmp_path)
+    child = place.at_a_terminal("plugin", "install", wheel)
+    child.expect_exact("Install? [y/N] ")
+    [waiting] = tmp_path.glob("pegboard-install-*/*.whl")
+    make_wheel(waiting.parent, module="import os\nos._exit(3)\n")
+    child.sendline("y")
+    child.expect_exact("was changed while you were asked; nothing was installed")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 1 and not place.lock.exists()
+
     child = place.at_a_terminal("plugin", "install", wheel)
     child.expect_exact("Install? [y/N] ")
     child.sendline("y")
@@ -194,7 +205,10 @@ def test_a_broken_plugin_says_so_when_it_comes_and_can_be_removed(place: Place, 
     assert "toolset broken (stranger-broken 0.1) is failed" in done.stdout and "ended the process" in done.stdout
     [entry] = place.document("plugin", "info", "broken")["entries"]
     assert entry["said_by"] is None and "ended the process" in entry["problem"]
-    assert place("plugin", "uninstall", "stranger-broken").returncode == 0
+    place.lock.write_text("{")  # which cannot be read, and holds up nobody who wants to be rid of a plugin
+    done = place("plugin", "uninstall", "stranger-broken")
+    assert done.returncode == 0 and "stranger-broken is uninstalled, and the lock is as it was" in done.stderr
+    place.lock.unlink()
     assert "broken" not in place("plugins").stdout
 
 

@@ -190,6 +190,12 @@ def test_a_dependency_is_left_out_only_where_an_extra_alone_brings_it(tmp_path: 
     assert look(make_wheel(tmp_path, requires=lines)).dependencies == lines[:2]
 
 
+@pytest.mark.parametrize(("asked", "fits"), [(">=3.8", True), (">=99", False), ("<3.0, >=2.7", False), ("odd", True)])
+def test_a_wheel_for_another_python_is_told_before_the_question(tmp_path: Path, asked: str, fits: bool) -> None:
+    wheel = make_wheel(tmp_path, summary=f"A plugin.\nRequires-Python: {asked}")
+    assert (f"it is for Python {asked}, and this is 3." in shown(look(wheel))) is not fits
+
+
 def test_a_package_without_a_plugin_is_not_ours_to_install(tmp_path: Path) -> None:
     with pytest.raises(CannotInstall, match="brings no plugin"):
         look(make_wheel(tmp_path, groups={"console_scripts": {"loud": "stranger_loud:main"}}))

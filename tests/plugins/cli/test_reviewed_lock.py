@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -80,6 +82,28 @@ def test_rows_are_put_replaced_and_dropped(row: lock.Row, tmp_path: Path) -> Non
     newer = msgspec.structs.replace(row, version="0.2")
     assert lock.put(newer, prefix) == row and lock.read(prefix).plugins == [newer]
     assert lock.drop("stranger-loud", prefix) == newer and lock.read(prefix).plugins == []
+
+
+def test_rows_that_are_written_at_once_are_all_there(row: lock.Row, tmp_path: Path) -> None:
+    def put(number: int) -> None:
+        lock.put(msgspec.structs.replace(row, distribution=f"stranger-{number}"), str(tmp_path))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(put, range(40)))
+    assert len(lock.read(str(tmp_path)).plugins) == 40
+
+
+def test_a_row_that_stands_twice_goes_whole(row: lock.Row, tmp_path: Path) -> None:
+    lock.place(str(tmp_path)).write_bytes(msgspec.json.encode(lock.Lock(plugins=[row, row])))
+    assert lock.drop(row.distribution, str(tmp_path)) == row and lock.read(str(tmp_path)).plugins == []
+
+
+def test_what_a_wheel_puts_among_packages_from_aside_is_in_its_hashes(tmp_path: Path) -> None:
+    data = "stranger_loud-0.1.data"
+    files = {f"{data}/purelib/stranger_loud/more.py": "1", f"{data}/platlib/aside.py": "2", f"{data}/scripts/x": "3"}
+    hashes = Wheel(make_wheel(tmp_path, files=files)).hashes()
+    assert hashes["stranger_loud/more.py"] == hashlib.sha256(b"1").hexdigest()
+    assert hashes["aside.py"] == hashlib.sha256(b"2").hexdigest() and len(hashes) == 6
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b'{"format": 2}', b'{"plugins": [1]}'])

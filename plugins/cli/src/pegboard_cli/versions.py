@@ -22,8 +22,7 @@ def unmet(info: str, name: str, version: str) -> str | None:
         wish = _WISH.match(line)
         if wish and re.sub(r"[-_.]+", "-", wish[1]).lower() == name and not wish[3]:
             asked = wish[2].strip()
-            clauses = [_CLAUSE.match(clause) for clause in asked.split(",") if clause.strip()]
-            if any(clause is not None and not _meets(version, *clause.groups()) for clause in clauses):
+            if not fits(version, asked):
                 return asked
     return None
 
@@ -41,6 +40,12 @@ def wish(line: str) -> bool:
     if there is None or not re.fullmatch(r"[0-9.]+", there[1]):
         return False
     return all(clause is not None and _meets(there[1], *clause.groups()) for clause in clauses)
+
+
+def fits(version: str, asked: str) -> bool:
+    """Whether a version is one of those that are asked for (`>=3.11,<4`). What is in a form that is not known here fits."""
+    clauses = [_CLAUSE.match(clause) for clause in asked.split(",")]
+    return all(clause is None or _meets(version, *clause.groups()) for clause in clauses)
 
 
 def _meets(version: str, sign: str, wanted: str, star: str | None) -> bool:

@@ -10,6 +10,7 @@ import os
 import shlex
 import shutil
 import sys
+import sysconfig
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -214,8 +215,10 @@ def _asked(row: Mapping[str, Any]) -> list[str]:
 
 def insist_on_writing(prefix: str) -> None:
     """Raises CannotInstall: the environment is not this user's to change."""
-    if not os.access(prefix, os.W_OK):
-        raise CannotInstall(
-            f"{prefix} cannot be written by you; nothing was installed. Put Pegboard into an environment of your own "
-            "(pipx, uv tool or python -m venv)."
-        )
+    packages = [sysconfig.get_path("purelib")] if prefix == sys.prefix else []
+    for folder in (prefix, *packages):
+        if not os.access(folder, os.W_OK):
+            raise CannotInstall(
+                f"{folder} cannot be written by you; nothing was installed. Put Pegboard into an environment of your own "
+                "(pipx, uv tool or python -m venv)."
+            )

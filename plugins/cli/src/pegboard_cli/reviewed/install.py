@@ -25,7 +25,7 @@ from pegboard_cli.reviewed.fetch import fetch, is_source
 from pegboard_cli.reviewed.lines import asked, review_lines
 from pegboard_cli.reviewed.present import present
 from pegboard_cli.reviewed.review import Review, review
-from pegboard_cli.reviewed.wheel import Wheel
+from pegboard_cli.reviewed.wheel import Wheel, file_sha256
 from pegboard_cli.styles import Styles, is_terminal, takes_colour
 
 
@@ -130,6 +130,8 @@ class _Way:
             self.reason = "it was only to be shown"
             return 0
         await self._agreed(asked(self.review))
+        if file_sha256(wheel.path) != wheel.sha256:
+            raise CannotInstall(f"{wheel.path} was changed while you were asked; nothing was installed")
         row = self._row(wheel)
         entries = known()
         try:
@@ -215,7 +217,11 @@ class _Way:
                 f"the installer ended well, and yet {text}. Do not use it: `pegboard plugin uninstall {row.distribution}` "
                 "takes it away."
             )
-        before = lock.put(row, self.place.prefix)
+        try:
+            before = lock.put(row, self.place.prefix)
+        except CannotInstall as error:
+            text = str(error).replace("nothing was changed", "the lock is as it was")
+            raise CannotInstall(f"{row.distribution} is installed, but not in the lock: {text}") from None
         if before is not None and before.kept != row.kept:
             lock.forget(before)
         self.done = True

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,11 @@ from pegboard.entries import installed
 from pegboard_cli.installing import CannotInstall
 from pegboard_cli.reviewed.review import Review
 from pegboard_cli.reviewed.wheel import file_sha256
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 NAME = "pegboard-lock.json"
 FORMAT = 1
@@ -86,18 +92,20 @@ def read(prefix: str = sys.prefix) -> Lock:
 
 def put(row: Row, prefix: str = sys.prefix) -> Row | None:
     """Write a row, in the place of the one that its distribution had, which is returned. Raises CannotInstall."""
-    lock = read(prefix)
-    rest = [one for one in lock.plugins if one.distribution != row.distribution]
-    _write(sorted([*rest, row], key=lambda one: one.distribution), prefix)
+    with _alone(prefix):
+        lock = read(prefix)
+        rest = [one for one in lock.plugins if one.distribution != row.distribution]
+        _write(sorted([*rest, row], key=lambda one: one.distribution), prefix)
     return lock.row(row.distribution)
 
 
 def drop(distribution: str, prefix: str = sys.prefix) -> Row | None:
     """Take a distribution's row away; it is returned. Raises CannotInstall."""
-    lock = read(prefix)
-    gone = lock.row(distribution)
-    if gone is not None:
-        _write([row for row in lock.plugins if row is not gone], prefix)
+    with _alone(prefix):
+        lock = read(prefix)
+        gone = lock.row(distribution)
+        if gone is not None:
+            _write([row for row in lock.plugins if row.distribution != distribution], prefix)
     return gone
 
 
@@ -109,6 +117,24 @@ def forget(row: Row) -> None:
     folder = Path(os.path.abspath(row.kept)).parent
     if folder.parent == Path(os.path.abspath(state_folder(os.environ)), WHEELS):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _alone(prefix: str) -> Iterator[None]:
+    """One process at a time changes the file, or rows of two installations would be lost. The lock is the environment's
+    folder itself, so nothing is left behind; where it cannot be had, as on some network disks, it goes without."""
+    try:
+        folder = os.open(prefix, os.O_RDONLY) if fcntl is not None else None
+    except OSError:
+        folder = None
+    try:
+        if folder is not None:
+            with suppress(OSError):
+                fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        if folder is not None:
+            os.close(folder)
 
 
 def _write(rows: list[Row], prefix: str) -> None:

@@ -1,41 +1,25 @@
 """Where the files of a wheel come to lie, told from their names alone: what is refused, and what a person is warned of.
 
-Names are compared as the most forgiving disk would: without case, in one form of Unicode."""
+Names are compared as the most forgiving disk would (`same`)."""
 
 from __future__ import annotations
 
 import os
 import re
 import sysconfig
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pegboard.entries import installed
 
-from pegboard_cli.reviewed.wheel import Wheel, unfit
+from pegboard_cli.reviewed.wheel import PACKAGES, Wheel, placed, same, unfit
 
-_PACKAGES = ("purelib", "platlib")
-_SCHEMES = (*_PACKAGES, "scripts", "headers", "data")
+_SCHEMES = (*PACKAGES, "scripts", "headers", "data")
 _SHARED = ("share", "etc", "include", "man")
 """Folders of an environment that hold data; in the others lie programs, packages, and what Python and Pegboard go by."""
 _METADATA = (".dist-info", ".egg-info", ".egg-link", ".egg")
 _OUR_PROGRAMS = frozenset({"pegboard", "python", "pythonw", "pip", "uv", "uvx", "activate"})
 _AT_START = frozenset({"sitecustomize", "usercustomize"})
 _UNREADABLE = (".so", ".pyd", ".dylib", ".dll", ".pyc")
-
-
-def same(name: str) -> str:
-    """A name as it is compared."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-
-
-def placed(name: str) -> str:
-    """Where a file of a wheel comes to lie, among packages; a name with \\0 in front where it lies elsewhere."""
-    top, _, rest = name.partition("/")
-    if not same(top).endswith(".data"):
-        return name
-    scheme, _, inner = rest.partition("/")
-    return inner if scheme in _PACKAGES else f"\0{rest}"
 
 
 def scripts(names: Iterable[str]) -> Iterator[str]:

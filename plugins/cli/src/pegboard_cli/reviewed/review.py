@@ -5,6 +5,7 @@ not held by it. Installing means that one trusts the author."""
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
@@ -19,6 +20,7 @@ from pegboard.plugins.loading import check_entry
 
 from pegboard_cli.reviewed.placing import refuse_misplaced, scripts, warnings
 from pegboard_cli.reviewed.wheel import Wheel, unfit
+from pegboard_cli.versions import fits
 
 OURS = "pegboard."
 _PROGRAMS = ("console_scripts", "gui_scripts")
@@ -93,13 +95,21 @@ def review(wheel: Wheel, entries: Sequence[Entry], before: Review | None) -> Rev
             programs=programs,
             others=sorted(f"{g}: {n}" for g, n, _ in points if not g.startswith(OURS) and g not in _PROGRAMS),
             dependencies=[line for line in wheel.requires() if not only_with_extra(line)],
-            warnings=list(warnings(wheel, programs)),
+            warnings=[*_python(wheel), *warnings(wheel, programs)],
         )
     except (OSError, ValueError) as error:
         raise unfit(wheel.path, str(error)) from None
     if before is None:
         return found
     return msgspec.structs.replace(found, installed=before.version, news=list(news(before, found)))
+
+
+def _python(wheel: Wheel) -> Iterator[str]:
+    """What is said where it is for another Python: the installer, which knows for certain, is going to refuse it."""
+    asked = str(wheel.headers.get("Requires-Python") or "").strip()[:100]
+    here = platform.python_version()
+    if asked and not fits(re.match(r"[\d.]*", here)[0], asked):  # type: ignore[index]  # an empty match is one
+        yield f"it is for Python {asked}, and this is {here}: it is not going to be installed"
 
 
 def write_line(group: str, name: str) -> str | None:

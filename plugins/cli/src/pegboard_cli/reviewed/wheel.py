@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import posixpath
 import re
+import sysconfig
+import unicodedata
 import zipfile
 from collections.abc import Iterator
 from email.parser import HeaderParser
@@ -22,6 +25,8 @@ MOST_BYTES = 1 << 30
 """Of all files together, unpacked."""
 MOST_TEXT = 1 << 20
 """Of one file of metadata."""
+PACKAGES = ("purelib", "platlib")
+"""Folders of a wheel's .data that are put among packages."""
 _CHUNK = 1 << 20
 _ENDS = re.compile(r"\r\n|\n|\r")
 _BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -112,12 +117,13 @@ class Wheel:
         return self.data(name, LARGE) or b""
 
     def hashes(self) -> dict[str, str]:
-        """The sha256 of every file that is installed where packages are, by name; not of the list of files itself, which
-        the installer writes anew, nor of what goes elsewhere."""
+        """The sha256 of every file that is installed where packages are, by where it comes to lie; not of the list of files
+        itself, which the installer writes anew, nor of what goes elsewhere."""
         found = {}
         for name in self.sizes:
-            if name != f"{self.info}/RECORD" and not name.partition("/")[0].endswith(".data"):
-                found[name] = self._sha256(name)
+            lies = placed(name)
+            if name != f"{self.info}/RECORD" and not lies.startswith("\0") and (lies == name or _one_folder()):
+                found[lies] = self._sha256(name)
         return found
 
     def _sha256(self, name: str) -> str:
@@ -129,6 +135,25 @@ class Wheel:
                 if left < 0:
                     raise unfit(self.path, f"{name} is larger than it says")
         return seen.hexdigest()
+
+
+def same(name: str) -> str:
+    """A name as the most forgiving disk compares it: without case, in one form of Unicode."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def placed(name: str) -> str:
+    """Where a file of a wheel comes to lie, among packages; a name with \\0 in front where it lies elsewhere."""
+    top, _, rest = name.partition("/")
+    if not same(top).endswith(".data"):
+        return name
+    scheme, _, inner = rest.partition("/")
+    return inner if scheme in PACKAGES else f"\0{rest}"
+
+
+def _one_folder() -> bool:
+    """Whether there is one folder for packages here, as nearly everywhere."""
+    return len({os.path.realpath(sysconfig.get_path(scheme)) for scheme in PACKAGES}) == 1
 
 
 def unfit(path: Path, why: str) -> CannotInstall:
