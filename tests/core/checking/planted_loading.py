@@ -45,6 +45,26 @@ import signal
 signal.getsignal(signal.SIGTERM)
 """,
     ),
+    "never-ends": at_import(
+        id="load.side_effects",
+        fault="""
+import atexit
+atexit.register(time.sleep, 10**6)
+""",
+        near="""
+import atexit
+atexit.register(time.sleep, 0.01)
+""",
+    ),
+    "ends-its-parent": at_import(
+        id="load.import",
+        fault="""
+import signal
+os.kill(os.getppid(), signal.SIGTERM)
+time.sleep(0.3)
+""",
+        near="os.kill(os.getppid(), 0)",
+    ),
     "syspath": at_import(
         id="load.side_effects",
         fault="sys.path.insert(0, '/nowhere')",

@@ -13,6 +13,7 @@
     drawing    render.*: what tools return, in each form that is installed
     roles      guards, approvers, observers; `objects`: providers, launchers, commands
     written    the manifest
+    ending     what is called when the program ends
 
 Nothing here is imported by anything but the command. A check runs the plugin's code, with the person's rights: in a folder
 of its own, without a network as far as Python is asked for one, and under limits.

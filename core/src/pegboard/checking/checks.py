@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pegboard.checking.declared import DECLARED, Offered, check_declared, tools_of
+from pegboard.checking.ending import Endings
 from pegboard.checking.loading import Hanging, load
 from pegboard.checking.report import Begun, Finding, Findings, Key, Loaded, Report, report
 from pegboard.checking.target import Target
@@ -34,6 +35,14 @@ def check(
     """Every check of a target. `tell` hears of each as it is made; `known` and `ended` as `Findings` has them."""
     findings = Findings(tell, known=known, ended=ended, only=target.only)
     sys.path[:0] = [path for path in target.paths if path not in sys.path]
+    with Endings() as endings:
+        found, size = _checked(target, findings)
+    endings.check(found, findings)
+    return report(target.target, target.distribution, target.version, findings.found.values(), size)
+
+
+def _checked(target: Target, findings: Findings) -> tuple[list[Hanging], int]:
+    """What was loaded, and the bytes of its tools."""
     found = load(target, findings)
     offered = tools_of(found, findings)
     if findings.wants(*DECLARED):
@@ -47,7 +56,7 @@ def check(
     from pegboard.checking.written import check_manifest
 
     check_manifest(target, found, findings)
-    return report(target.target, target.distribution, target.version, findings.found.values(), size)
+    return found, size
 
 
 def _check_tools(

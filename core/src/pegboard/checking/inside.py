@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from contextlib import suppress
 
@@ -14,6 +15,12 @@ import msgspec
 
 from pegboard.checking.report import Begun, Finding, Key, Loaded
 from pegboard.checking.target import Target
+
+_DEADLY = [
+    getattr(signal, f"SIG{name}")
+    for name in ("TERM", "INT", "HUP", "QUIT", "ALRM", "USR1", "USR2")
+    if hasattr(signal, f"SIG{name}")
+]
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +45,12 @@ def main(report: int, memory: int) -> None:
     """Check what stdin names; report to the descriptor `report`, and end without waiting for anybody's threads.
 
     memory: bytes that this process may take for its data, where the system allows to say so; 0: any."""
+    _limit(memory)
+    _go_on_in_a_copy(report)
     jobs = msgspec.json.decode(sys.stdin.buffer.read(), type=list[Job])
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     pid = os.getpid()
-    _limit(memory)
 
     def say(line: Line) -> None:
         if os.getpid() == pid:
@@ -67,6 +75,29 @@ def main(report: int, memory: int) -> None:
         made = check(job.target, tell, known=job.known, ended=job.ended)
         say(Line(job=number, size=made.bytes))
     os._exit(0)
+
+
+def _go_on_in_a_copy(report: int) -> None:
+    """Return in a copy of this process, and end as that ends. A module that ends its parent, whoever that may be, ends this
+    one and not Pegboard; the copy goes with it."""
+    if not hasattr(os, "fork") or not (copy := os.fork()):
+        return
+
+    def ends(number: int, _: object) -> None:
+        with suppress(OSError):
+            os.kill(copy, signal.SIGKILL)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    for number in _DEADLY:
+        signal.signal(number, ends)
+    os.close(report)
+    code = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
+    if code < 0:
+        with suppress(OSError, ValueError):  # SIGKILL is as it is
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(abs(code))
 
 
 def _limit(memory: int) -> None:

@@ -113,7 +113,7 @@ class _Around:
     def __init__(self) -> None:
         root = logging.getLogger()
         self.handlers, self.level = list(root.handlers), root.level
-        self.umask = _umask()
+        self.umask, self.parent = _umask(), os.getppid()
 
     def changed(self) -> list[str]:
         """What is otherwise now; it is put back."""
@@ -125,6 +125,8 @@ class _Around:
         if (now := _umask()) != self.umask:
             os.umask(self.umask)
             said.append(f"sets the umask to {now:03o}")
+        if os.getppid() != self.parent:
+            said.append("ends the process that started this one")
         return said
 
 

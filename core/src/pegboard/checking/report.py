@@ -147,7 +147,7 @@ class Findings:
 
     def replace(self, id: str, subject: str, said: Said) -> None:
         """What was found turned out otherwise."""
-        del self.found[id, subject]
+        self.found.pop((id, subject), None)
         self.add(id, subject, said)
 
     def make(self, id: str, subject: str, look: Callable[..., Said], *given: Any) -> None:
