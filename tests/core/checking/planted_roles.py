@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .planting import Planted, in_renderer
+from .planting import RENDERS, Planted, in_renderer
 
 ROLES: dict[str, Planted] = {
     "cannotdraw": in_renderer(
@@ -54,6 +54,28 @@ def draw(sums):
 def draw(sums):
     return []
 """,
+    ),
+    "saysnothing": Planted(
+        id="render.rich",
+        fault="""
+class Sums(msgspec.Struct): total: int
+@tool(pure=True)
+def one(total: int) -> Sums:
+    'Keep a number.'
+    return Sums(total)
+def draw(sums):
+    return [sums.total]
+""",
+        near="""
+class Sums(msgspec.Struct): total: int
+@tool(pure=True)
+def one(text: str) -> str:
+    'Say a text back, also one that is empty.'
+    return text
+def draw(sums):
+    return []
+""",
+        after=RENDERS,
     ),
     "badguard": Planted(
         id="guard.answers",

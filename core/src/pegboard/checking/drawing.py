@@ -63,9 +63,14 @@ def check_drawn(
                 findings.add(f"render.{name}", subject, Said("fail", problems[0], fix))
             return
         activity = activity_of(one.tool, one.tool.name, seen.record.arguments)
-        drawn.append([activity, *(blocks or seen.record.blocks or [Text(text=seen.record.text)])])
+        blocks = blocks or [*seen.record.blocks]
+        if blocks or seen.record.text.strip():  # an empty text is an answer as well, of which nothing is seen
+            drawn.append([activity, *(blocks or [Text(text=seen.record.text)])])
     for name, form in given.items():
-        findings.make(f"render.{name}", subject, _drawn, form, drawn)
+        if drawn:
+            findings.make(f"render.{name}", subject, _drawn, form, drawn)
+        else:
+            findings.add(f"render.{name}", subject, skipped("what it returned was an empty text"))
 
 
 def check_renderers(one: Hanging, given: dict[str, Form | str], bench: Bench, findings: Findings) -> None:
