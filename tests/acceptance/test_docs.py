@@ -166,7 +166,7 @@ def test_a_project_that_a_page_shows_can_be_built(page: str, module: str, projec
 
 
 def test_the_pages_that_show_a_project_are_known() -> None:
-    assert {"README.md", "docs/plugins.md", "docs/providers.md"} <= {page for page, _, _ in PROJECTS}
+    assert {"README.md", "docs/plugins.md", "docs/how-to/provider.md"} <= {page for page, _, _ in PROJECTS}
 
 
 def test_a_folder_that_is_no_plugin_is_told_of(checkout: Path) -> None:

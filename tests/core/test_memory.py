@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import tracemalloc
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from pegboard.board import Board
 from pegboard.context import Context
+from pegboard.testing.scripted import Scripted
 from pegboard.tooling import tool
 from pegboard.touches import Reads
 
@@ -39,19 +43,26 @@ async def given(path: Annotated[str, Reads("A file")], ctx: Context) -> str:
     [(plain, {"text": "x" * 500}), (inline, {"text": "x" * 500}), (given, {"path": "a.txt"}), (given, {"path": "no"})],
     ids=["plain", "inline", "context", "failing"],
 )
-def test_a_call_that_is_over_is_let_go_of(pegboard_board: Any, tmp_path: Any, function: Any, arguments: Any) -> None:
-    (tmp_path / "a.txt").write_text("text")
-    board = pegboard_board(tools=[function], session="kept-on-disk")
-    for _ in range(20):  # what is made once is made
-        board.call(function.__name__, **arguments)
-    gc.collect()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(CALLS):
-            board.call(function.__name__, **arguments)
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert grown < CALLS * PER_CALL, f"{grown / CALLS:.0f} bytes a call"
+def test_a_call_that_is_over_is_let_go_of(tmp_path: Path, function: Any, arguments: Any) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "a.txt").write_text("text")
+
+    async def grown() -> int:
+        given = {"environ": {}, "user_file": tmp_path / "none.toml", "state": tmp_path / "state", "discover": False}
+        async with Board.build(str(tmp_path / "root"), tools=[function], **given) as board:
+            agent = board.agent(board.session("kept-on-disk"), answers="--yes", provider=Scripted())
+            for _ in range(20):  # what is made once is made
+                await agent.call(function.__name__, arguments)
+            gc.collect()
+            tracemalloc.start()
+            try:
+                before = tracemalloc.get_traced_memory()[0]
+                for _ in range(CALLS):
+                    await agent.call(function.__name__, arguments)
+                gc.collect()
+                return tracemalloc.get_traced_memory()[0] - before
+            finally:
+                tracemalloc.stop()
+
+    bytes_more = asyncio.run(grown())
+    assert bytes_more < CALLS * PER_CALL, f"{bytes_more / CALLS:.0f} bytes a call"

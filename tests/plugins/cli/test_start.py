@@ -58,7 +58,11 @@ def test_help_imports_no_board_no_plugin_and_no_provider(args: list[str]) -> Non
     code, names = imports(*args)
     assert code == 0
     assert not [name for name in names if name.split(".")[0] in HEAVY]
-    assert {name for name in names if name.startswith("pegboard.")} <= {"pegboard.entries", "pegboard.terminal"}
+    assert {name for name in names if name.startswith("pegboard.")} <= {
+        "pegboard.entries",
+        "pegboard.lazily",
+        "pegboard.terminal",
+    }
 
 
 def test_a_call_loads_no_model() -> None:
