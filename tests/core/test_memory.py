@@ -50,7 +50,7 @@ def test_a_call_that_is_over_is_let_go_of(tmp_path: Path, function: Any, argumen
     async def grown() -> int:
         given = {"environ": {}, "user_file": tmp_path / "none.toml", "state": tmp_path / "state", "discover": False}
         async with Board.build(str(tmp_path / "root"), tools=[function], **given) as board:
-            agent = board.agent(board.session("kept-on-disk"), answers="--yes", provider=Scripted())
+            agent = board.agent(board.session("kept-on-disk"), answers="--yes", provider=Scripted([]))
             for _ in range(20):  # what is made once is made
                 await agent.call(function.__name__, arguments)
             gc.collect()
