@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
@@ -474,11 +475,26 @@ class Hits(msgspec.Struct):
         return f"{len(self.lines)} lines"
 
 
+@dataclass
+class Said:
+    lines: list[int]
+
+    def __str__(self) -> str:
+        return f"{len(self.lines)} said"
+
+
+@dataclass
+class Mute:
+    lines: list[int]
+
+
 @pytest.mark.parametrize(
     ("returned", "text", "data"),
     [
         ("plain", "plain", None),
         (Hits([1, 2]), "2 lines", {"lines": [1, 2]}),
+        (Said([1, 2]), "2 said", {"lines": [1, 2]}),
+        (Mute([1, 2]), '{"lines":[1,2]}', {"lines": [1, 2]}),
         (Result(text="said", data={"a": 1}), "said", {"a": 1}),
         (Result(text="said", data=Hits([3])), "said", {"lines": [3]}),
         (None, "", None),

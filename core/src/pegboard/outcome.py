@@ -6,6 +6,7 @@ Every text says what happened, whether anything was changed, and what to do next
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -125,6 +126,8 @@ def _parts(returned: Any) -> tuple[str, Any, list[AnyBlock]]:
         case None:
             return "", None, []
         case msgspec.Struct():
+            return str(returned), returned, []
+        case _ if is_dataclass(returned) and type(returned).__str__ is not object.__str__:
             return str(returned), returned, []
         case _:
             try:
