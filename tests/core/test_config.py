@@ -194,9 +194,14 @@ def test_an_unknown_name_is_told_with_the_nearest_and_starts_all_the_same(place:
     assert loaded.config == Config(tables={"serach": {"max_hits": 1}, "zzzzz": {"a": 1}})
     notes = "\n".join(loaded.notes)
     assert "config.toml:1: unknown setting 'modl' is ignored; did you mean model?" in notes
-    assert "config.toml:2: unknown table 'serach' is ignored; did you mean search?" in notes
+    assert (
+        "config.toml:2: unknown table 'serach' is ignored: no plugin of that name is installed; did you mean search?"
+        in notes
+    )
     assert "config.toml:5: unknown setting 'search.max_hit' is ignored; did you mean max_hits?" in notes
-    assert re.search(r"config.toml:6: unknown table 'zzzzz' is ignored$", notes, re.MULTILINE)
+    assert re.search(
+        r"config.toml:6: unknown table 'zzzzz' is ignored: no plugin of that name is installed$", notes, re.MULTILINE
+    )
     assert "did you mean ctrl_c?" in notes
 
 

@@ -62,12 +62,34 @@ def test_one_key_is_set_and_every_other_byte_stays(file: Path, key: str, value: 
 
 @pytest.mark.parametrize(
     ("key", "gone"),
-    [("model", 'model = "a/b" # the good one\n'), ("search.max_hits", "max_hits = 1 # few\n")],
+    [("model", 'model = "a/b" # the good one\n'), ("search.max_hits", "[search]\nmax_hits = 1 # few\n")],
 )
 def test_one_key_is_taken_out_and_every_other_byte_stays(file: Path, key: str, gone: str) -> None:
     assert unset_key(file, tuple(key.split("."))) is True
     assert file.read_text().split() == FILE.replace(gone, "").split()
     assert unset_key(file, tuple(key.split("."))) is False
+
+
+@pytest.mark.parametrize(
+    ("before", "key", "after"),
+    [
+        ("a = 1\n\n[words]\nlimit = 3\n", "words.limit", "a = 1\n\n"),
+        ("[providers.x]\nurl = 'u'\n", "providers.x.url", ""),
+        ("[providers.x]\nurl = 'u'\n[providers.y]\n", "providers.x.url", "[providers.y]\n"),
+        ("[words] # mine\nlimit = 3\n", "words.limit", "[words] # mine\n"),
+        ("[words]\nlimit = 3\n# less is more\n", "words.limit", "[words]\n# less is more\n"),
+        ("[words]\nlimit = 3\nmost = 4\n", "words.limit", "[words]\nmost = 4\n"),
+        ("words = {limit = 3}\n", "words.limit", "words = {}\n"),
+        ("[words]\nlimit = 3\n[a]\n[words.deep]\nb = 1\n", "words.limit", "[a]\n[words.deep]\nb = 1\n"),
+    ],
+)
+def test_a_table_that_says_nothing_any_more_goes_with_its_last_key(
+    tmp_path: Path, before: str, key: str, after: str
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(before)
+    assert unset_key(file, tuple(key.split("."))) is True
+    assert file.read_text() == after
 
 
 def test_a_missing_file_is_made_with_its_folder_for_its_owner_alone(tmp_path: Path) -> None:

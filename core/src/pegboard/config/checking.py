@@ -173,14 +173,17 @@ def unknown(said: Said, entries: frozenset[str]) -> list[str]:
     """Unknown names are told of, never fatal: a newer or older file must still start. `entries`: installed plugins."""
     notes: list[str] = []
 
-    def tell(key: tuple[str, ...], what: str, known: Iterable[str]) -> None:
+    def tell(key: tuple[str, ...], what: str, known: Iterable[str], why: str = "") -> None:
         place = f"{said.file}:{said.line(key)}: " if said.file else ""
-        notes.append(f"{place}unknown {what} {'.'.join(key)!r} is ignored{nearest(key[-1], known)}")
+        notes.append(f"{place}unknown {what} {'.'.join(key)!r} is ignored{why}{nearest(key[-1], known)}")
 
     for name, value in said.values.items():
         if name not in OWN:
             if name not in entries or not isinstance(value, dict):
-                tell((name,), "table" if isinstance(value, dict) else "setting", [*OWN, *entries])
+                what, why = (
+                    ("table", ": no plugin of that name is installed") if isinstance(value, dict) else ("setting", "")
+                )
+                tell((name,), what, [*OWN, *entries], why)
             continue
         known = _inner(name)
         for key in value if known and isinstance(value, dict) else ():

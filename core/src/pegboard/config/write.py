@@ -104,7 +104,7 @@ def _change(
         expect(wanted)
         try:
             new = change(text)
-            kept = tomllib.loads(new) == wanted and _comments(text) <= _comments(new)
+            kept = _pruned(tomllib.loads(new), key) == _pruned(wanted, key) and _comments(text) <= _comments(new)
         except (TOMLKitError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError):
             kept = False  # a form that tomlkit cannot change without disturbing others
         if not kept:
@@ -190,10 +190,31 @@ def _without(text: str, key: tuple[str, ...]) -> str:
 
     document = tomlkit.parse(text)
     table: Any = document
+    above = []
     for part in key[:-1]:
+        above.append((table, part))
         table = table[part]
     del table[key[-1]]
+    while above and _says_nothing(table):
+        table, part = above.pop()
+        del table[part]
     return tomlkit.dumps(document)
+
+
+def _says_nothing(table: Any) -> bool:
+    """Whether a table `[...]` holds nothing, and no comment either."""
+    from tomlkit.items import Table
+
+    return isinstance(table, Table) and not table.as_string().strip() and not table.trivia.comment
+
+
+def _pruned(values: dict[str, Any], key: tuple[str, ...]) -> dict[str, Any]:
+    """The values without the tables above a key that hold nothing: there or not, they say the same."""
+    inner = values.get(key[0])
+    if len(key) == 1 or not isinstance(inner, dict):
+        return values
+    below = _pruned(inner, key[1:])
+    return {name: below if name == key[0] else value for name, value in values.items() if name != key[0] or below}
 
 
 def _expect(values: dict[str, Any], key: tuple[str, ...], value: Any) -> None:
