@@ -13,6 +13,7 @@ from pegboard.activity import activity_of
 from pegboard.arguments import InvalidArguments
 from pegboard.blocks import AnyBlock, Note, Problem
 from pegboard.errors import PegboardError
+from pegboard.plugins.loaded import place_in
 from pegboard.port import Cost, Described, Job, Port, Typed
 from pegboard.rendering import MOST_BYTES, from_json, to_json
 from pegboard.slash import Said
@@ -134,14 +135,18 @@ class Talk:
 
     async def command(self, name: str, rest: str) -> list[AnyBlock]:
         """Do a slash command."""
+        module = None
         try:
-            returned = self._slashes.get(name).run(self._said(rest))
+            run = self._slashes.get(name).run
+            module = getattr(run, "__module__", None)
+            returned = run(self._said(rest))
             blocks = await returned if inspect.isawaitable(returned) else returned
             return [*_notes(self._slashes.told()), *_checked(name, blocks)]
         except PegboardError as error:
             return [Problem(text=clean(str(error)))]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - isolates plugins: a command may not end the session
-            told = f"/{name} failed: {type(error).__name__}: {error}. What it had done until then is not known."
+            raised = f"{type(error).__name__}: {error}{place_in(error, module)}"
+            told = f"/{name} failed: {raised}. What it had done until then is not known."
             return [Problem(text=clean(told))]
 
     def complete(self, name: str, rest: str) -> list[str]:
