@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,19 @@ def test_the_fault_is_found_and_what_to_do_is_said(found: Found, name: str) -> N
 def test_what_comes_near_it_passes(found: Found, name: str) -> None:
     checks = [one for one in found[f"{name}-near"] if one.id == PLANTED[name].id]
     assert checks and {one.status for one in checks} == {"pass"}, spelled(found[f"{name}-near"])
+
+
+def test_a_slow_help_is_told_what_imports_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    import typer
+    from pegboard.checking import objects
+    from pegboard.entries import Entry
+
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(help="Say hello.")(lambda: None)
+    entry = Entry(name="hello", group="pegboard.commands", value="x:app", distribution="acme", version="1", own=False)
+    hanging = objects.Hanging(entry=entry, subject="hello (command)", made=app)
+    monkeypatch.setattr(objects, "LIMIT_MS", -1)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    assert "rich_markup_mode=None" in objects._command(hanging).fix
+    monkeypatch.delitem(sys.modules, "rich")
+    assert "rich" not in objects._command(hanging).fix

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -142,7 +143,8 @@ def _command(one: Hanging) -> Said:
     if deeds.started or deeds.asked:
         return Said("fail", f"--help does more than print: {(deeds.started + deeds.asked)[0]}", fix)
     if took > LIMIT_MS:
-        return Said("fail", f"--help takes {took:.0f} ms, of {LIMIT_MS}", fix)
+        rich = "`typer.Typer(rich_markup_mode=None)` says its help without Rich. " if "rich" in sys.modules else ""
+        return Said("fail", f"--help takes {took:.0f} ms, of {LIMIT_MS}", f"{rich}{fix}")
     if not _says_more(text):
         return Said("warn", "--help does not say what the command is for", "Give the command a docstring or help=.")
     return fine("--help is said without importing what is heavy")
