@@ -18,3 +18,10 @@ def answers_of(approve: Approve | None, defer: bool) -> Answers:
     if approve is not None and defer:
         raise ValueError("approve answers at once, and defer leaves it to the framework: give one of them")
     return approve if approve is not None else "headless"
+
+
+def missing(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
+    """What is said where the framework, or a part of it, is not installed."""
+    return ModuleNotFoundError(
+        f"{error}; the framework comes with an extra of Pegboard: pip install 'pegboard[{extra}]'", name=error.name
+    )

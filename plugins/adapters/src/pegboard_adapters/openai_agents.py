@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents import FunctionTool, RunContextWrapper
-from agents.tool_context import ToolContext
 from pegboard.board import Board
 from pegboard.calling import Calls
 from pegboard.desk import Approve
 from pegboard.models import ToolOffer
 from pegboard.session import Session
 
-from pegboard_adapters.answering import APPROVED, answers_of
+from pegboard_adapters.answering import APPROVED, answers_of, missing
+
+try:
+    from agents import FunctionTool, RunContextWrapper
+except ModuleNotFoundError as error:
+    raise missing(error, "openai-agents") from error
+from agents.tool_context import ToolContext
 
 
 def tools(

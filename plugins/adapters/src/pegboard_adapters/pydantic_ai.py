@@ -20,12 +20,16 @@ from pegboard.desk import Approve
 from pegboard.hooks import Asked
 from pegboard.models import ToolOffer
 from pegboard.session import Session
-from pydantic_ai import ApprovalRequired, ModelRetry, RunContext, ToolDefinition, ToolFailed, ToolReturn
+
+from pegboard_adapters.answering import APPROVED, answers_of, missing
+
+try:
+    from pydantic_ai import ApprovalRequired, ModelRetry, RunContext, ToolDefinition, ToolFailed, ToolReturn
+except ModuleNotFoundError as error:
+    raise missing(error, "pydantic-ai") from error
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
-
-from pegboard_adapters.answering import APPROVED, answers_of
 
 _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 """All that is checked outside the road, which reads arguments itself and names every wrong field."""
