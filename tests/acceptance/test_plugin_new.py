@@ -38,6 +38,7 @@ def test_programs_get_where_it_is_and_which_files(cli: Any) -> None:
         (["hooks", "--kind", "guard"], "is a setting of Pegboard's own"),
         (["offline", "--kind", "provider"], "is the name of a part of Pegboard"),
         (["x", "--kind", "tolset"], "did you mean toolset?"),
+        (["x", "--kind", "slash"], "an entry point of pegboard.slash"),
         (["x"], "say which kind: toolset (tools for a model and for people), guard"),
         (["x", "--kind", "guard", "--dir", "nosuch"], "'nosuch' is no folder"),
         (["there", "--kind", "guard"], "pegboard-there is there already"),

@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("pegboard_cli.commands.models", "List the models that can be reached, and which one answers."),
     "trust": ("pegboard_cli.commands.trust", "Let the settings and plugin files of a project count."),
     "plugins": ("pegboard_cli.commands.plugins", "List installed plugins, and what became of each."),
-    "plugin": ("pegboard_cli.commands.plugin", "Begin, install or uninstall a plugin."),
+    "plugin": ("pegboard_cli.commands.plugin", "Begin, check, install, uninstall and look at plugins."),
     "doctor": ("pegboard_cli.commands.doctor", "Look for what is wrong, and say how to mend it."),
 }
 """Our own commands: the module that holds each (its `app`), and the line that `--help` shows."""

@@ -25,7 +25,7 @@ def review_lines(found: Review, coming: Coming | None, source: str, styles: Styl
     if found.manifest in _MANIFEST and any(entry.tools is None for entry in found.entries):
         out.append(_MANIFEST[found.manifest])
     out += [visible(f"programs on PATH: {', '.join(found.programs)}")] if found.programs else []
-    out += [visible(f"entry points for other programs: {', '.join(found.others)}")] if found.others else []
+    out += [visible(f"other entry points: {', '.join(found.others)}")] if found.others else []
     out += [visible(line) for line in _dependencies(found, coming)]
     out += [styles.warn(visible(f"! {warning}")) for warning in found.warnings]
     if found.installed is not None:

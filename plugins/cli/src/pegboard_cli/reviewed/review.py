@@ -44,7 +44,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known of a wheel without running anything of it. `size` and `unpacked` in bytes. `manifest`: fresh, none,
-    stale or unreadable. `programs`: commands that come onto PATH. `others`: entry points for other programs. `warnings`:
+    stale or unreadable. `programs`: commands that come onto PATH. `others`: entry points of no group of ours. `warnings`:
     what runs or lies where one does not look for it. `installed`: the version that it replaces. `news`: what that one did
     not have."""
 

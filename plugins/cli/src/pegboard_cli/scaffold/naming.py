@@ -87,6 +87,8 @@ def no_kind(word: str) -> str:
         return f"say which kind: {', '.join(f'{kind} ({does})' for kind, does in KINDS.items())}"
     near = difflib.get_close_matches(word.lower(), KINDS, 1, 0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
+    if word.lower() == "slash":
+        hint = ". A slash command is a function and an entry point of pegboard.slash, in any of these"
     return f"{word!r} is no kind of plugin ({', '.join(KINDS)}){hint}"
 
 
