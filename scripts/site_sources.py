@@ -30,8 +30,12 @@ API: Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
         "Tools",
         {
             "pegboard.tooling": ("tool", "Tool"),
+            "pegboard.declaration": ("Declaration",),
             "pegboard.touches": ("Reads", "Writes", "Lists", "Runs", "Fetches"),
             "pegboard.context": (),
+            "pegboard.kit.workspace": ("Workspace",),
+            "pegboard.kit.walk.query": (),
+            "pegboard.kit.walk.search": ("glob", "grep"),
             "pegboard.calls": (),
             "pegboard.errors": (),
         },
