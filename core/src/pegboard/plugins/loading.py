@@ -67,7 +67,7 @@ def load_all(
             if entry in refused:
                 loaded.failures.append(refused[entry])
             elif is_stranger(entry):
-                with containment.around(entry, loaded.notes), vetting.noted(entry) if vetting else ExitStack():
+                with vetting.noted(entry) if vetting else ExitStack(), containment.around(entry, loaded.notes):
                     _load_into(loaded, entry, tables, where, manager)
             else:
                 _load_into(loaded, entry, tables, where, manager)

@@ -6,6 +6,7 @@ or raised there is not imported here until its files change or a person asks aga
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,8 @@ FOLDER = "plugins"
 """Below the state folder."""
 PATIENCE = 1.0
 """Seconds of looking after which it is said that we do."""
+HELD = 2.0
+"""Seconds that an import in this process may take before a person is told."""
 MOST_TABLES = 8
 """Different settings of one plugin that are kept as known to load."""
 _LEFT = "an earlier start of Pegboard ended while it was being imported"
@@ -158,11 +161,19 @@ class Vetting:
 
     @contextmanager
     def noted(self, entry: Entry) -> Iterator[None]:
-        """One import: a start that finds it written down knows what ended the process."""
+        """One import: a start that finds it written down knows what ended the process. One that a person ended, who had
+        been told that it takes long, is the last: else each start would hang."""
         if self._note:
             self._note.write(key_of(entry))
+        began = time.monotonic()
+        told = f"{whose(entry)} holds up this start. Ctrl-C, twice, ends it, and the next start leaves that plugin out"
         try:
-            yield
+            with said_after(HELD, told):
+                yield
+        except KeyboardInterrupt:
+            if time.monotonic() - began >= HELD:
+                self._kept.put({key_of(entry): self._crashed(entry)})
+            raise
         finally:
             if self._note:
                 self._note.write("")
