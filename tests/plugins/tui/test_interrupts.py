@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from pathlib import Path
 
 import pytest
 from pegboard import port
+from pegboard.blocks import AnyBlock
 from pegboard.config.schema import UISettings
 from pegboard.events import ApprovalAsked, CallOutput, TurnEnded, TurnStarted
 from pegboard_tui.app import PegboardApp
 from pegboard_tui.interrupts import LATE, SOON, Presses, hearing
+from pegboard_tui.items import Told
 from pegboard_tui.sure import Sure
 from scripted import ScriptedHost, call_asked, call_finished, call_started
 from widgets import until
@@ -116,6 +119,37 @@ async def test_esc_ends_the_turn_and_ctrl_c_the_call_then_the_turn_then_the_app(
         await pilot.pause()
     assert app.return_code == 0 and app.return_value == 0
     assert one.port.sent == [port.Cancel(), port.Interrupt()]
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "escape"])
+async def test_a_plugins_command_that_goes_on_is_told_of_and_a_press_stops_it_and_does_not_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setattr("pegboard_tui.doing.LONG", 0.01)
+    host = ScriptedHost(tmp_path)
+    one = host.open()
+    ended: list[str] = []
+
+    async def command(name: str, rest: str) -> list[AnyBlock]:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(name)
+        return []
+
+    monkeypatch.setattr(one, "command", command)
+    app = PegboardApp(host, one)
+
+    def told() -> str:
+        return "\n".join(item.text for item in app.view.fold.items if isinstance(item, Told))
+
+    async with app.run_test(size=(70, 16)) as pilot:
+        await pilot.press(*"/sets", "escape", "enter")
+        await until(pilot, lambda: "/sets goes on; Ctrl-C stops it" in told())
+        await pilot.press(key)
+        await until(pilot, lambda: "/sets was stopped" in told())
+        await pilot.press("ctrl+c")  # a hurried one means no more than that
+        assert app.is_running and ended == ["sets"] and one.port.sent == []
 
 
 async def test_ctrl_c_at_a_question_ends_the_turn_and_with_a_selection_it_copies(tmp_path: Path) -> None:

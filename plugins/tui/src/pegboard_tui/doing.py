@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 PAGES = "tools"
 """The command of the board's that shows a tool's page, where it is installed."""
+LONG = 1.0
+"""Seconds after which it is said that a command goes on."""
 NOTES = """\
 A line goes to the model. One that begins with a slash and a word is a command; with a space in front, or a second slash, \
 it is not.
@@ -37,6 +39,7 @@ class Doing:
     def __init__(self, view: SessionView, host: Host) -> None:
         self._view = view
         self._host = host
+        self._running: set[asyncio.Future[list[AnyBlock]]] = set()
         self._acts: dict[str, Callable[[str], Awaitable[None]]] = {
             "help": self._help,
             "tool": self._tool,
@@ -59,9 +62,25 @@ class Doing:
         elif command.name in LOCAL:
             view.post_message(view.Wanted(view, command.name, command.rest))
         else:
-            blocks = await view.conversation.command(command.name, command.rest)
-            title = f"/{command.name} {command.rest}".strip()
-            self._show(blocks, title)
+            await self._of_board(command)
+
+    async def _of_board(self, command: Command) -> None:
+        doing = asyncio.ensure_future(self._view.conversation.command(command.name, command.rest))
+        self._running.add(doing)
+        try:
+            if not (await asyncio.wait([doing], timeout=LONG))[0]:
+                self._view.tell(f"/{command.name} goes on; Ctrl-C stops it")
+            await asyncio.wait([doing])
+        finally:
+            self._running.discard(doing)
+            doing.cancel()
+        if doing.cancelled():
+            raise BadCommand(f"/{command.name} was stopped. What it had done until then is not known.")
+        self._show(doing.result(), f"/{command.name} {command.rest}".strip())
+
+    def stop(self) -> bool:
+        """Stop commands of the board's that run; False: there are none."""
+        return any([doing.cancel() for doing in self._running])
 
     def _show(self, blocks: list[AnyBlock], title: str) -> None:
         view = self._view

@@ -270,6 +270,9 @@ class SessionView(Standing):
     def press(self) -> Meaning:
         """Ctrl-C with nothing selected; what is left to do is returned: stop and end are done here."""
         asking = bool(self.fold.questions)
+        if not (self.running or asking) and self.doing.stop():
+            self.presses.ended(turn=False)
+            return "stop"
         meaning = self.presses.press(calls=frozenset(self.fold.running), turn=self.busy, asking=asking)
         if meaning == "stop":
             self._send(port.Cancel())
@@ -282,9 +285,11 @@ class SessionView(Standing):
         self.asking.take()
 
     def action_end_turn(self) -> None:
-        """Esc: end the turn, and calls outside one."""
+        """Esc: end the turn, and calls outside one; else a command that goes on."""
         if self.running or self.fold.questions:
             self._send(port.Interrupt())
+        else:
+            self.doing.stop()
 
     def _send(self, operation: port.AnyOperation) -> None:
         self._work(partial(self.sending.send, operation), "a key", group="keys")
