@@ -256,7 +256,13 @@ async def test_without_strangers_nothing_watches(monkeypatch: pytest.MonkeyPatch
         assert set(threading.enumerate()) <= before
 
 
-def test_what_the_next_process_is_told_is_taken_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def press() -> None:
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+
+def test_what_the_next_process_is_told_is_taken_once_and_it_hears_no_key_that_was_meant_for_this_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told = Restart(sessions=["a", "b"], off=["bad"], why="it hung", model="x/y", drafts={"a": "半" * 60_000})
     ran: list[Any] = []
 
@@ -264,11 +270,18 @@ def test_what_the_next_process_is_told_is_taken_once(monkeypatch: pytest.MonkeyP
         own = os.environ[watchdog.VARIABLE]
         assert os.get_inheritable(int(own))
         monkeypatch.setenv(watchdog.VARIABLE, str(os.dup(int(own))))  # the file is closed here where nothing came of it
+        press()  # nobody of the next process is there to hear it
         ran.append((path, words, restarted(), restarted()))
+        press()
 
     monkeypatch.setattr(watchdog.os, "execv", execv)
     monkeypatch.setenv(watchdog.VARIABLE, "")
-    watchdog.start_again(told)
+    try:
+        watchdog.start_again(told)
+    finally:
+        watchdog.hears_again()
+    with pytest.raises(KeyboardInterrupt):
+        press()
     assert ran == [(sys.executable, [sys.executable, *sys.orig_argv[1:]], told, None)]
 
 
@@ -276,3 +289,16 @@ def test_what_the_next_process_is_told_is_taken_once(monkeypatch: pytest.MonkeyP
 def test_a_variable_that_names_no_file_of_ours_says_nothing(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv(watchdog.VARIABLE, said)
     assert restarted() is None and watchdog.VARIABLE not in os.environ
+
+
+def test_where_no_process_can_be_started_in_its_place_ctrl_c_is_heard_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def execv(path: str, words: list[str]) -> None:
+        raise OSError("no")
+
+    monkeypatch.setattr(watchdog.os, "execv", execv)
+    watchdog.start_again(Restart(sessions=["a"], off=[], why=""))
+    with pytest.raises(KeyboardInterrupt):
+        press()
+    assert watchdog.VARIABLE not in os.environ

@@ -53,9 +53,9 @@ class Culprit(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """Who it is, for a person."""
-        names = " and ".join(sorted({repr(entry.name) for entry in self.entries}))
-        first = self.entries[0]
-        return f"the plugin {names} ({first.distribution} {first.version}) at {self.place}"
+        names = sorted({repr(entry.name) for entry in self.entries})
+        first, many = self.entries[0], "s" if len(names) > 1 else ""
+        return f"the plugin{many} {' and '.join(names)} ({first.distribution} {first.version}) at {self.place}"
 
 
 class Restart(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,7 +150,7 @@ class Watchdog:
             log_failure("the watchdog could not tell", error)
 
     def _what_comes(self, found: Culprit, left: float) -> str:
-        held = f"{found.text} holds up this session"
+        held = f"{found.text} hold{'s' if len({one.name for one in found.entries}) == 1 else ''} up this session"
         if self._restart is None:
             return f"{held}; it is not started again, since prompts come from a pipe. Ctrl-C ends it"
         return f"{held}; it starts again without in {left:.0f} s if that goes on, at Ctrl-C now"
@@ -248,8 +248,10 @@ def start_again(restart: Restart) -> None:
     """Run this program anew in the place of this process, with the same command line. Returns where that cannot be.
 
     Files that this process holds are closed by it, and so its locks are free; the log has what was shown. Programs that its
-    calls run are killed."""
+    calls run are killed. A person who presses Ctrl-C more than once means this session, not the next: until that hears
+    keys (`hears_again`), presses come to nothing."""
     kill_all()
+    held = _hold_back(signal.SIG_BLOCK)
     try:
         with tempfile.TemporaryFile() as file:  # nameless, and gone with whoever has it open
             file.write(msgspec.json.encode(restart))
@@ -259,20 +261,39 @@ def start_again(restart: Restart) -> None:
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     except OSError as error:
         os.environ.pop(VARIABLE, None)
+        if held:
+            _hold_back(signal.SIG_UNBLOCK)
         log_failure("the program could not be started again", error)
 
 
 def restarted() -> Restart | None:
-    """What the process before said, once; None: there was none."""
+    """What the process before said, once; None: there was none. Called in the main thread, before threads are started; what
+    was pressed until now, and until `hears_again`, was meant for the process before."""
     try:
         file = int(os.environ.pop(VARIABLE, ""))
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return None
         with os.fdopen(file, "rb") as told:
             told.seek(0)
-            return msgspec.json.decode(told.read(), type=Restart)
+            restart = msgspec.json.decode(told.read(), type=Restart)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what waits is dropped
+        _hold_back(signal.SIG_UNBLOCK)  # no thread, and no program of one, is to have it blocked
+        return restart
     except (ValueError, OSError, msgspec.MsgspecError):
         return None
+
+
+def hears_again() -> None:
+    """Ctrl-C counts from here on. For who was `restarted`, just before it takes that signal."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _hold_back(how: int) -> bool:
+    """Block Ctrl-C in this thread, which the next program inherits, or no more; False: there is no such thing here."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return False
+    signal.pthread_sigmask(how, {signal.SIGINT})
+    return True
 
 
 def why_again(culprit: Culprit) -> str:
@@ -280,6 +301,7 @@ def why_again(culprit: Culprit) -> str:
     names = culprit.names
     said = f"{culprit.text} held up the session, which was started again"
     if names:
-        keep = f"the next start has it again, unless you say /plugins off {names[0]} keep"
-        return f"{said} without {' and '.join(names)}; {keep}"
+        keep = " and ".join(f"/plugins off {name} keep" for name in names)
+        back = "it" if len(names) == 1 else "them"
+        return f"{said} without {' and '.join(names)}; the next start has {back} again, unless you say {keep}"
     return f"{said}, with it: update or uninstall it, or {switch_off(culprit.entries[0])}"

@@ -20,7 +20,7 @@ from pegboard.policy import choices
 from pegboard.slash import BadCommand, Command
 from pegboard.slashes import Slashes
 from pegboard.terminal import spelled, visible
-from pegboard.watchdog import Restart, restarted
+from pegboard.watchdog import Restart, hears_again, restarted
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE
@@ -65,6 +65,7 @@ class Chat:
         self._talk: Talk | None = None
         self.signals = Signals(self._give_up)
         self._me: asyncio.Task[object] | None = None
+        self._again = False
 
     @property
     def talk(self) -> Talk:
@@ -76,6 +77,8 @@ class Chat:
         """Read prompts and answer them until there are no more; returns the exit code."""
         self._me = asyncio.current_task()
         await self._open(chosen(self._board, self._wishes))
+        if self._again:
+            hears_again()
         try:
             with listening(self.signals.press, self.signals.leave), watched(self._board, self._screen, self._where):
                 await asyncio.sleep(0)  # Ctrl-C until here is the end
@@ -197,7 +200,7 @@ class Chat:
 
     def go_on(self, before: Restart) -> None:
         """With what a process before this one had chosen."""
-        self._model, self._mode = before.model, before.mode
+        self._again, self._model, self._mode = True, before.model, before.mode
         self._board.notes.append(before.why)
 
     def _show_where(self) -> None:

@@ -185,7 +185,7 @@ def run(wishes: Wishes, shown: Splash | None = None) -> int:
 
 async def _run(wishes: Wishes, shown: Splash | None) -> int:
     from pegboard.board import Board
-    from pegboard.watchdog import restarted
+    from pegboard.watchdog import hears_again, restarted
 
     again = restarted()
     off = again.off if again is not None else []
@@ -196,6 +196,8 @@ async def _run(wishes: Wishes, shown: Splash | None) -> int:
         gc.enable()
         if shown is not None:
             shown.give()
+        if again is not None:
+            hears_again()
         code = await _hold(made, board)
         _farewell(made, wishes)
     finally:
