@@ -80,7 +80,10 @@ class Doing:
 
     def stop(self) -> bool:
         """Stop commands of the board's that run; False: there are none."""
-        return any([doing.cancel() for doing in self._running])
+        running = list(self._running)
+        for doing in running:
+            doing.cancel()
+        return bool(running)
 
     def _show(self, blocks: list[AnyBlock], title: str) -> None:
         view = self._view
