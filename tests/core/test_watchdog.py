@@ -87,6 +87,19 @@ class Seen:
         return over
 
 
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Grows by one with each look at who holds the loop."""
+    looks: list[None] = []
+    real = Watchdog._culprit
+
+    def look(self: Watchdog) -> Culprit | None:
+        looks.append(None)
+        return real(self)
+
+    monkeypatch.setattr(Watchdog, "_culprit", look)
+    return looks
+
+
 ENTRIES = [entry("bad", "stranger_bad.tools"), entry("keeps", "stranger_bad.guard", "pegboard.guards")]
 
 
@@ -156,17 +169,10 @@ async def test_ctrl_c_before_anything_was_told_is_no_wish_to_start_again(monkeyp
 
 
 async def test_where_prompts_come_from_a_pipe_nothing_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, looks = Seen(monkeypatch, ENTRIES, piped=True), 0
-    real = Watchdog._culprit
-
-    def counted(self: Watchdog) -> Culprit | None:
-        nonlocal looks
-        looks += 1
-        return real(self)
-
-    monkeypatch.setattr(Watchdog, "_culprit", counted)
+    seen = Seen(monkeypatch, ENTRIES, piped=True)
+    looks = counted(monkeypatch)
     with seen.dog.watching():
-        module("stranger_bad.tools").hold(lambda: looks > 50)
+        module("stranger_bad.tools").hold(lambda: len(looks) > 50)
         await asyncio.wait_for(seen.over.wait(), 60)
     assert len(seen.told) == 1 and not seen.order
 
@@ -221,7 +227,7 @@ async def test_who_holds_it_is_known_in_each_role_on_the_road(
     board = Board.build(str(tmp_path), user_file=file, environ={}, discover=False, extra=extra)
     with seen.dog.watching():
         calling = asyncio.create_task(board.call("act", answers="--yes" if role == "tool" else "person"))
-        assert await asyncio.to_thread(seen.again.wait, 5)
+        assert await asyncio.to_thread(seen.again.wait, 60)
         calling.cancel()  # at the latest it waits for a person
         await asyncio.wait([calling])
     await board.close()
@@ -234,18 +240,10 @@ async def test_who_holds_it_is_known_in_each_role_on_the_road(
 async def test_code_of_ours_of_nobody_and_a_debuggers_is_not_blamed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Though a plugin called it: what waits in ours, or for a person at a debugger, is no plugin's loop."""
     seen = Seen(monkeypatch, ENTRIES)
-    looks = 0
-    real = Watchdog._culprit
-
-    def counted(self: Watchdog) -> Culprit | None:
-        nonlocal looks
-        looks += 1
-        return real(self)
-
-    monkeypatch.setattr(Watchdog, "_culprit", counted)
+    looks = counted(monkeypatch)
     outer = module("a.program" if name == "somebody.else" else "stranger_bad.tools")
     with seen.dog.watching():
-        outer.through(module(name).hold, lambda: looks > 50)
+        outer.through(module(name).hold, lambda: len(looks) > 50)
     assert not seen.told and not seen.culprits
 
 
