@@ -14,6 +14,7 @@ import pytest
 from pegboard import port
 from pegboard.blocks import Note, Problem
 from pegboard.context import Context, SyncContext
+from pegboard.errors import ToolError
 from pegboard.events import ApprovalAsked, CallAsked, CallFinished, CallStarted, QuestionAsked, StateChanged
 from pegboard.hooks import hookimpl
 from pegboard.tooling import tool
@@ -448,3 +449,40 @@ def test_a_commit_that_is_not_entered_lets_go_of_the_edit_lock(pegboard_board: A
     assert stopped.outcome == "interrupted" and not (tmp_path / "a.txt").exists()
     after = board.run(asyncio.wait_for(board.agent.call("write", {"path": "a.txt"}), 60))
     assert after.outcome == "ok" and (tmp_path / "a.txt").read_bytes() == b"now"
+
+
+HUNGRY = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
+kept = []
+while True:
+    kept.append(bytearray(1 << 24))
+"""
+
+
+def test_a_program_that_takes_all_memory_fails_and_the_session_goes_on(pegboard_board: Any) -> None:
+    @tool(permission_fn=lambda arguments: "allow")
+    async def eat(ctx: Context, killed: bool = False) -> str:
+        """Take all memory that there is, or be ended by the system for it."""
+        program = ["sh", "-c", "kill -KILL $$"] if killed else [sys.executable, "-c", HUNGRY]
+        done = await ctx.run(program)
+        raise ToolError(f"it ended with {done.exit_code or done.signal}: {done.stderr.decode().strip()[-11:]}")
+
+    board = pegboard_board(tools=[eat])
+    board.call("eat").expect("error", says="it ended with 1: MemoryError")
+    board.call("eat", killed=True).expect("error", says="it ended with SIGKILL")
+    board.call("eat").expect("error", says="MemoryError")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's order of who is ended first is Linux's")
+def test_where_memory_runs_out_a_program_is_ended_before_pegboard(pegboard_board: Any) -> None:
+    ours = Path("/proc/self/oom_score_adj").read_text().strip()
+
+    @tool(permission_fn=lambda arguments: "allow")
+    async def look(ctx: Context) -> str:
+        """Say who is ended first, once it is known."""
+        said = f"until [ $(cat /proc/$$/oom_score_adj) -ne {ours} ]; do :; done; cat /proc/self/oom_score_adj"
+        return (await ctx.run(["sh", "-c", said], timeout=60)).stdout.decode().strip()
+
+    text = pegboard_board(tools=[look]).call("look").text
+    assert int(text) > int(ours)

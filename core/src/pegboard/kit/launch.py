@@ -111,7 +111,7 @@ def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes]
     except BaseException:
         tree.over()
         raise
-    tree.pid = process.pid
+    tree.began(process.pid)
     RUNNING.add(tree)
     return process, fds, tree
 
