@@ -59,6 +59,18 @@ def test_a_call_that_will_not_stop_and_a_turn_that_will_not_end_can_be_left() ->
     assert presses.press(calls=ONE, turn=True, asking=False) == "end"
 
 
+def test_what_was_pressed_for_the_process_before_does_not_leave_however_long_the_start_takes() -> None:
+    clock = Clock()
+    presses = Presses(clock=clock)
+    presses.begin()
+    for _ in range(3):
+        clock.now += 10
+        assert presses.press(calls=NONE, turn=False, asking=False) == "wait"
+    presses.ended(turn=True)
+    clock.now += SOON + 0.1
+    assert presses.press(calls=NONE, turn=False, asking=False) == "leave"
+
+
 def test_a_press_just_after_something_ended_by_itself_does_not_leave() -> None:
     clock = Clock()
     presses = Presses(clock=clock)

@@ -79,9 +79,12 @@ def gone_on(board: Board, host: Hosted, before: Restart) -> PegboardApp:
 
     async def rest() -> None:
         view = made.view
-        for id in others:
-            await made.open_session(id, in_place=False)
-        made.look_at(view)
+        try:
+            for id in others:
+                await made.open_session(id, in_place=False)
+            made.look_at(view)
+        finally:
+            view.presses.ended(turn=True)
         for one in made.views:
             if draft := before.drafts.get(one.conversation.id):
                 one.composer.write(draft)

@@ -53,7 +53,7 @@ class PegboardApp(Ending):
     def compose(self) -> ComposeResult:
         view = self._view(self._first)
         if self.at_first is not None:  # who pressed Ctrl-C more than once meant what was, and does not want to leave
-            view.presses.ended(turn=True)
+            view.presses.begin()
         yield Status(self.palette)
         yield OpenSessions(self.palette)
         with Horizontal():

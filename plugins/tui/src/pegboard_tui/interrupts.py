@@ -51,6 +51,10 @@ class Presses:
         self._stopped, self._told = frozenset(), float("-inf")
         return "wait" if hurried or now - self._over < SOON else "leave"
 
+    def begin(self) -> None:
+        """Until something has `ended`, presses do not leave: they were meant for the process before."""
+        self._over = float("inf")
+
     def ended(self, *, turn: bool) -> None:
         """A call is over, or the turn: a press just now was meant for that. The next turn was told nothing yet."""
         self._over = self._clock()
