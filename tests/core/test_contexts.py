@@ -481,8 +481,8 @@ def test_where_memory_runs_out_a_program_is_ended_before_pegboard(pegboard_board
     @tool(permission_fn=lambda arguments: "allow")
     async def look(ctx: Context) -> str:
         """Say who is ended first, once it is known."""
-        said = f"until [ $(cat /proc/$$/oom_score_adj) -ne {ours} ]; do :; done; cat /proc/self/oom_score_adj"
-        return (await ctx.run(["sh", "-c", said], timeout=60)).stdout.decode().strip()
+        tries = f"for n in $(seq 3000); do [ $(cat /proc/$$/oom_score_adj) -ne {ours} ] && break; done"
+        return (await ctx.run(["sh", "-c", f"{tries}; cat /proc/$$/oom_score_adj"])).stdout.decode().strip()
 
     text = pegboard_board(tools=[look]).call("look").text
     assert int(text) > int(ours)
