@@ -472,17 +472,3 @@ def test_a_program_that_takes_all_memory_fails_and_the_session_goes_on(pegboard_
     board.call("eat").expect("error", says="it ended with 1: MemoryError")
     board.call("eat", killed=True).expect("error", says="it ended with SIGKILL")
     board.call("eat").expect("error", says="MemoryError")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's order of who is ended first is Linux's")
-def test_where_memory_runs_out_a_program_is_ended_before_pegboard(pegboard_board: Any) -> None:
-    ours = Path("/proc/self/oom_score_adj").read_text().strip()
-
-    @tool(permission_fn=lambda arguments: "allow")
-    async def look(ctx: Context) -> str:
-        """Say who is ended first, once it is known."""
-        tries = f"for n in $(seq 3000); do [ $(cat /proc/$$/oom_score_adj) -ne {ours} ] && break; done"
-        return (await ctx.run(["sh", "-c", f"{tries}; cat /proc/$$/oom_score_adj"])).stdout.decode().strip()
-
-    text = pegboard_board(tools=[look]).call("look").text
-    assert int(text) > int(ours)

@@ -111,7 +111,7 @@ def spawned(launch: Launch, stdin: bytes = b"") -> tuple[subprocess.Popen[bytes]
     except BaseException:
         tree.over()
         raise
-    tree.began(process.pid)
+    tree.pid = process.pid
     RUNNING.add(tree)
     return process, fds, tree
 

@@ -130,7 +130,7 @@ def reporting(
         raise
     finally:
         os.close(write)
-    tree.began(process.pid)
+    tree.pid = process.pid
     assert process.stdin is not None and process.stderr is not None
     try:
         with suppress(OSError):  # it ended before it read all

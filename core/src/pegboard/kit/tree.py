@@ -29,10 +29,6 @@ MARK = "PEGBOARD_CALL"
 
 _SIGNALS = 65
 
-_SOONER, _SOONEST = 300, 1000
-"""How much sooner than this process, in thousandths of the machine's memory, a child is ended where there is none left
-(`oom_score_adj` of Linux), and the most that can be said."""
-
 _PROC: bool = sys.platform == "linux"
 """Whether /proc tells about processes."""
 
@@ -72,17 +68,6 @@ class Tree:
         tree.mark, tree._since = mark, int(since) if _PROC else 0
         tree.pid = pid if born(pid) == since else 0
         return tree
-
-    def began(self, pid: int) -> None:
-        """The child was started. Where memory runs out, the system is to end what began with it, and not this process."""
-        self.pid = pid
-        if not _PROC:
-            return
-        with suppress(OSError, ValueError):  # it has ended, or the system does not let us
-            with open("/proc/self/oom_score_adj", "rb") as ours:
-                score = min(int(ours.read()) + _SOONER, _SOONEST)
-            with open(f"/proc/{pid}/oom_score_adj", "wb") as its:
-                its.write(b"%d" % score)
 
     def marked(self, env: Mapping[str, str]) -> dict[str, str]:
         """These variables with the mark, after those of the calls around it."""
