@@ -13,11 +13,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from pegboard import Answer, hookimpl, tool, watchdog
+from pegboard import Answer, hookimpl, restarting, tool, watchdog
 from pegboard.board import Board
 from pegboard.entries import Entry
 from pegboard.plugins import given
-from pegboard.watchdog import Culprit, Restart, Watchdog, restarted, why_again
+from pegboard.restarting import Restart, restarted
+from pegboard.watchdog import Culprit, Watchdog, why_again
 
 HOLDS = """
 import time
@@ -265,19 +266,21 @@ def test_what_the_next_process_is_told_is_taken_once_and_it_hears_no_key_that_wa
     ran: list[Any] = []
 
     def execv(path: str, words: list[str]) -> None:
-        own = os.environ[watchdog.VARIABLE]
+        own = os.environ[restarting.VARIABLE]
         assert os.get_inheritable(int(own))
-        monkeypatch.setenv(watchdog.VARIABLE, str(os.dup(int(own))))  # the file is closed here where nothing came of it
+        monkeypatch.setenv(
+            restarting.VARIABLE, str(os.dup(int(own)))
+        )  # the file is closed here where nothing came of it
         press()  # nobody of the next process is there to hear it
         ran.append((path, words, restarted(), restarted()))
         press()
 
-    monkeypatch.setattr(watchdog.os, "execv", execv)
-    monkeypatch.setenv(watchdog.VARIABLE, "")
+    monkeypatch.setattr(restarting.os, "execv", execv)
+    monkeypatch.setenv(restarting.VARIABLE, "")
     try:
-        watchdog.start_again(told)
+        restarting.start_again(told)
     finally:
-        watchdog.hears_again()
+        restarting.hears_again()
     with pytest.raises(KeyboardInterrupt):
         press()
     assert ran == [(sys.executable, [sys.executable, *sys.orig_argv[1:]], told, None)]
@@ -285,8 +288,8 @@ def test_what_the_next_process_is_told_is_taken_once_and_it_hears_no_key_that_wa
 
 @pytest.mark.parametrize("said", ["", "x", "0", "99999", "-1"])
 def test_a_variable_that_names_no_file_of_ours_says_nothing(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv(watchdog.VARIABLE, said)
-    assert restarted() is None and watchdog.VARIABLE not in os.environ
+    monkeypatch.setenv(restarting.VARIABLE, said)
+    assert restarted() is None and restarting.VARIABLE not in os.environ
 
 
 def test_where_no_process_can_be_started_in_its_place_ctrl_c_is_heard_as_before(
@@ -295,8 +298,8 @@ def test_where_no_process_can_be_started_in_its_place_ctrl_c_is_heard_as_before(
     def execv(path: str, words: list[str]) -> None:
         raise OSError("no")
 
-    monkeypatch.setattr(watchdog.os, "execv", execv)
-    watchdog.start_again(Restart(sessions=["a"], off=[], why=""))
+    monkeypatch.setattr(restarting.os, "execv", execv)
+    restarting.start_again(Restart(sessions=["a"], off=[], why=""))
     with pytest.raises(KeyboardInterrupt):
         press()
-    assert watchdog.VARIABLE not in os.environ
+    assert restarting.VARIABLE not in os.environ

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -24,41 +25,15 @@ _TRACE = 8000
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """An entry to look at, with its settings."""
 
-    name: str
-    group: str
-    value: str
-    distribution: str
-    version: str
-    info: str
+    entry: Entry
     table: dict[str, Any] = {}
     where: str | None = None
 
     @classmethod
     def of(cls, entry: Entry, table: Mapping[str, Any], where: str | None = None) -> Wanted:
-        """What a child process is told of an entry that it is to look at. `where`: the file and line of its table."""
-        return cls(
-            name=entry.name,
-            group=entry.group,
-            value=entry.value,
-            distribution=entry.distribution,
-            version=entry.version,
-            info=entry.info,
-            table=dict(table),
-            where=where,
-        )
-
-    @property
-    def entry(self) -> Entry:
-        """The entry, as a stranger's."""
-        return Entry(
-            name=self.name,
-            group=self.group,
-            value=self.value,
-            distribution=self.distribution,
-            version=self.version,
-            own=False,
-            info=self.info,
-        )
+        """What a child process is told of an entry, a stranger's, that it is to look at. `where`: the file and line of its
+        table."""
+        return cls(entry=replace(entry, own=False, module=None), table=dict(table), where=where)
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +92,7 @@ def _look(index: int, wanted: Wanted, containment: Containment, forks: list[int]
         except LoadProblem as problem:
             seen = Seen(index=index, what=problem.what, error=str(problem), trace=_trace(problem.__cause__))
         except BaseException as error:  # noqa: BLE001 - isolates plugins: in this process nothing else is to be ended
-            seen = Seen(index=index, what="import", error=told(error, wanted.value), trace=_trace(error))
+            seen = Seen(index=index, what="import", error=told(error, wanted.entry.value), trace=_trace(error))
     if forks:
         remarks.append("forks when it is loaded (the copy was ended)")
     return msgspec.structs.replace(seen, remarks=remarks)

@@ -17,10 +17,10 @@ from pegboard.blocks import Problem
 from pegboard.errors import ConfigError, PegboardError
 from pegboard.events import AnyEvent, CallFinished, Note, Prompt, TurnEnded, Undone
 from pegboard.policy import choices
+from pegboard.restarting import Restart, hears_again, restarted
 from pegboard.slash import BadCommand, Command
 from pegboard.slashes import Slashes
 from pegboard.terminal import spelled, visible
-from pegboard.watchdog import Restart, hears_again, restarted
 
 from pegboard_cli import chat_commands as slash
 from pegboard_cli.app import INTERRUPTED, OK, USAGE

@@ -8,8 +8,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
+from pegboard.restarting import Restart, start_again
 from pegboard.terminal import visible
-from pegboard.watchdog import Culprit, Restart, Watchdog, start_again, why_again
+from pegboard.watchdog import Culprit, Watchdog, why_again
 
 from pegboard_cli.screen import Screen
 from pegboard_cli.styles import is_terminal

@@ -10,8 +10,9 @@ from contextlib import contextmanager, suppress
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from pegboard.restarting import Restart, start_again
 from pegboard.terminal import visible
-from pegboard.watchdog import Culprit, Restart, Watchdog, start_again, why_again
+from pegboard.watchdog import Culprit, Watchdog, why_again
 
 from pegboard_tui.app import PegboardApp
 

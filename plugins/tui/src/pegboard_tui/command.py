@@ -17,7 +17,7 @@ from pegboard.terminal import plain, spelled
 
 if TYPE_CHECKING:
     from pegboard.board import Board
-    from pegboard.watchdog import Restart
+    from pegboard.restarting import Restart
 
     from pegboard_tui.app import PegboardApp
     from pegboard_tui.splash import Splash
@@ -185,7 +185,7 @@ def run(wishes: Wishes, shown: Splash | None = None) -> int:
 
 async def _run(wishes: Wishes, shown: Splash | None) -> int:
     from pegboard.board import Board
-    from pegboard.watchdog import hears_again, restarted
+    from pegboard.restarting import hears_again, restarted
 
     again = restarted()
     off = again.off if again is not None else []

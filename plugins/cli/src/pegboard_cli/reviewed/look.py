@@ -67,7 +67,7 @@ def main(file: str) -> None:
     except LoadProblem as problem:
         answer = Answer(error=str(problem))
     except BaseException as error:  # noqa: BLE001 - isolates plugins: in this process nothing else is to be ended
-        answer = Answer(error=told(error, wanted.value))
+        answer = Answer(error=told(error, wanted.entry.value))
     with open(file, "wb") as out:
         out.write(msgspec.json.encode(answer))
     os._exit(0)
